@@ -67,8 +67,8 @@ def register_as_own(name: str) -> str:
     """Register the model as a user's own model and return its name."""
     make, parameters, scale = WRITTEN_OUT[name]
     entry = {"class": f"{make.__module__}.{make.__name__}", "file": None, "parameters": parameters, "scale": scale}
-    entry |= {"labels": "one-per-label", "tune": {}, "minutes": 60}
-    register_own({"own": {f"own-{name}": entry}, "tuning": {}})
+    entry |= {"labels": "one-per-label", "tune": {}, "tuning": {}, "minutes": 60}
+    register_own({f"own-{name}": entry})
     return f"own-{name}"
 
 

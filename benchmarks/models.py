@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--add", type=Path, metavar="CSV")
     options = parser.parse_args()
     tuning = {"n_splits": 3, "n_candidates": 12, "scoring": "average_precision"}
-    register_own({"own": {"LightGBM-tuned": TUNED}, "tuning": tuning})
+    register_own({"LightGBM-tuned": {**TUNED, "tuning": tuning}})
     for rate in options.rates:
         print(f"\n{options.dataset}, {rate} % of each label's positives hidden from training")
         found = race(options.dataset, options.models, rate, options.folds)

@@ -34,12 +34,12 @@ from fairfold.datasets import load_catalog, prepare
 from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES, compare_published
 from fairfold.planning.check import check_study
 from fairfold.planning.parts import leave_out
-from fairfold.planning.settings import Study
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
+from fairfold.settings import Study
 from fairfold.splitting.comparison import describe_labels
 
 ROOT = Path(__file__).parents[1]

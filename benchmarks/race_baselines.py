@@ -31,7 +31,7 @@ from fairfold.datasets import Dataset, prepare
 from fairfold.models.training import Model, Unit, train_model
 from fairfold.planning.check import catalog_of, check_study
 from fairfold.planning.models import model_of_study, unit_options
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 from fairfold.splitting.methods import repeated_splits
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 

@@ -57,7 +57,7 @@ _OF_THEIR_OWN = {  # settings with a separate table -> their path in the configu
 def configuration(part: str) -> str:
     """List the keys of a section such as ``weak_labels``, or of ``own_dataset``, ``own_model`` or ``variant``."""
     from fairfold.core.violations import node_at
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
     schema = Study.model_json_schema()
     place = _OF_THEIR_OWN.get(part, (part,))

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import pytest
 import yaml
 
-ALLOWED = {  # package -> packages and modules that it may import, in addition to itself and `errors`
+ALLOWED = {  # package -> packages and modules that it may import, in addition to itself, `errors` and `settings`
     "core": set(),
     "tables": {"core"},
     "datasets": {"core", "features", "tables"},
@@ -113,7 +113,8 @@ def test_imports_point_one_way(library, package):
             first, _, rest = module.partition(".")
             assert first != "snakemake", path
             if first == "fairfold" and rest not in ("", "__version__"):
-                assert rest.split(".")[0] in {"errors", package} | ALLOWED[package], f"{path} imports {module}"
+                allowed = {"errors", "settings", package} | ALLOWED[package]
+                assert rest.split(".")[0] in allowed, f"{path} imports {module}"
 
 
 def test_papers_are_imported_by_their_scripts_alone(root):
@@ -144,15 +145,21 @@ def test_table_of_stages_is_true(root):
 
 
 def test_rule_files_hold_rules(root):
-    """They share few names and take all settings from the typed study, as the commands do."""
+    """They share few names."""
     files = [root / "workflow/Snakefile", *(root / "workflow/rules").rglob("*.smk")]
     rules = "\n".join(path.read_text() for path in files)
     shared = re.findall(r"^(?:def (\w+)|(\w[\w, ]*) = )", rules, re.MULTILINE)
     assert 5 < len([name for names in shared for name in "".join(names).split(", ")]) <= 20
-    library = root / "workflow/fairfold"
-    paths = [path for package in ("commands", "console", "planning") for path in (library / package).glob("*.py")]
-    for text in (rules, *(path.read_text() for path in paths)):
-        assert not re.search(r"\bconfig\[", text)
+
+
+def test_settings_come_from_the_typed_study(root):
+    """Only ``planning.border`` handles the mapping of Snakemake, and ``prepare_dataset`` passes it on unchanged."""
+    patterns = ("*.py", "*.smk", "Snakefile")
+    files = [path for pattern in patterns for path in (root / "workflow").rglob(pattern)]
+    assert len(files) > 400
+    assert [path for path in files if re.search(r"\bconfig(\[|\.get\()", path.read_text())] == []
+    scripts = (root / "workflow/scripts").glob("*.py")
+    assert [path.stem for path in scripts if "snakemake.config" in path.read_text()] == ["prepare_dataset"]
 
 
 def test_every_package_has_a_rule_of_imports(library):

@@ -211,8 +211,8 @@ def test_who_takes_none_states_so(data, name):
 def test_own_models_are_given_them(data):
     X, Y, weights = data
     entry = {"class": "sklearn.linear_model.LogisticRegression", "file": None, "parameters": {}, "tune": {}}
-    entry |= {"labels": "one-per-label", "scale": False, "minutes": 5}
-    register_own({"own": {"mine-weighted": entry}, "tuning": {"n_splits": 3, "n_candidates": 4, "scoring": "mcc"}})
+    entry |= {"labels": "one-per-label", "scale": False, "minutes": 5, "tuning": {}}
+    register_own({"mine-weighted": entry})
     found = make_model("mine-weighted", random_state=0).fit(X, Y, sample_weight=weights).predict_proba(X)
     by_hand = LogisticRegression(random_state=0).fit(X, Y[:, 0], sample_weight=weights / weights.mean())
     np.testing.assert_allclose(found[:, 0], by_hand.predict_proba(X)[:, 1], atol=1e-6)

@@ -58,6 +58,7 @@ rule compare_models:
         },
         curve=models.curve_options(STUDY),
         curve_rate=STUDY.weak_labels.sample_curves.missing_rate,
+        own=STUDY.models.entries([*STUDY.weak_labels.models, *PLAN.sample_curves.models]),
         code_of_models=code_of_models([*STUDY.weak_labels.models, *PLAN.sample_curves.models]),
         code=code_of("compare_models"),
     script:

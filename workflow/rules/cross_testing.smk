@@ -26,6 +26,7 @@ rule cross_test_models:
             model: models.model_settings(STUDY, model, STUDY.cross_testing.models)
             for model in STUDY.cross_testing.models.candidates
         },
+        own=STUDY.models.entries(STUDY.cross_testing.models.candidates),
         code_of_models=code_of_models(STUDY.cross_testing.models.candidates),
         code=code_of("cross_test_models"),
     script:

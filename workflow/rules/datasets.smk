@@ -42,7 +42,8 @@ rule describe_study:
     conda:
         "../../envs/environment.yaml"
     params:
-        config=config,
+        study=STUDY,
+        config=STUDY.model_dump(by_alias=True),  # a change outdates the description
         used=models.used_models(STUDY),
         code_of_models=code_of_models(models.used_models(STUDY)),
         labels_are=[CATALOG[dataset].labels_are for dataset in PLAN.data.described],

@@ -44,6 +44,7 @@ rule fit_final_model:
         score=STUDY.weak_labels.scoring,
         hidden=30,
         settings={model: models.model_settings(STUDY, model) for model in PLAN.final.models},
+        own=STUDY.models.entries(PLAN.final.models),
         code_of_models=code_of_models(PLAN.final.models),
         code=code_of("fit_final_model"),
     script:

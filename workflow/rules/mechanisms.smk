@@ -29,6 +29,7 @@ rule score_mechanism:
         },
         threshold=STUDY.weak_labels.forest.threshold,
         splitter=STUDY.folds.method,
+        own=STUDY.models.entries(PLAN.mechanisms.models),
         code_of_models=lambda wildcards: code_of_models(
             [
                 *PLAN.mechanisms.models,

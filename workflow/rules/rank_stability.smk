@@ -26,6 +26,7 @@ rule repeat_weak_labels:
         },
         first_levels={model: models.first_level(STUDY, model) for model in PLAN.rank_stability.models},
         forest=models.forest_settings(STUDY, STUDY.weak_labels.rank_stability),
+        own=STUDY.models.entries(PLAN.rank_stability.models),
         code_of_models=code_of_models(PLAN.rank_stability.models),
         code=code_of("repeat_weak_labels"),
     script:

@@ -13,6 +13,7 @@ rule render_report:
     conda:
         "../../envs/environment.yaml"
     params:
+        study=STUDY,
         code=code_of("render_report", "report"),
     script:
         "../scripts/render_report.py"
@@ -30,6 +31,7 @@ rule pack_figures:
     conda:
         "../../envs/environment.yaml"
     params:
+        study=STUDY,
         code=code_of("pack_figures", "report"),
     script:
         "../scripts/pack_figures.py"

@@ -15,6 +15,7 @@ rule score_by_samples:
     params:
         curve=models.curve_options(STUDY),
         settings=lambda wildcards: models.model_settings(STUDY, wildcards.model, STUDY.weak_labels.sample_curves),
+        own=lambda wildcards: STUDY.models.entries([wildcards.model]),
         code_of_models=lambda wildcards: code_of_models([wildcards.model]),
         code=code_of("score_by_samples"),
     script:

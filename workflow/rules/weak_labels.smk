@@ -27,6 +27,7 @@ rule train_and_score:
         models=lambda wildcards: [
             models.model_of_study(STUDY, model) for model in PLAN.weak_labels.models_of_part[int(wildcards.part)]
         ],
+        own=lambda wildcards: STUDY.models.entries(PLAN.weak_labels.models_of_part[int(wildcards.part)]),
         code=code_of("train_and_score"),
     script:
         "../scripts/train_and_score.py"

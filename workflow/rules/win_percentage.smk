@@ -32,6 +32,7 @@ rule evaluate_feature_sets:
             }
         ),
         exchange=STUDY.win_percentage.models.exchange,
+        own=STUDY.models.entries(PLAN.win_percentage.models),
         code_of_models=code_of_models(PLAN.win_percentage.models),
         code=code_of("evaluate_feature_sets"),
     script:

@@ -5,5 +5,4 @@ from adapter import logged
 with logged(snakemake.log):
     from fairfold.recommendation.small_dataset import compare
 
-    own, n_jobs = snakemake.config["models"], snakemake.threads
-    compare(snakemake.input.dataset, snakemake.output, snakemake.params, own=own, n_jobs=n_jobs)
+    compare(snakemake.input.dataset, snakemake.output, snakemake.params, n_jobs=snakemake.threads)

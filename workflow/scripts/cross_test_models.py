@@ -8,7 +8,7 @@ with logged(snakemake.log):
     from fairfold.cross_testing.steps import select_models
     from fairfold.models.registry import register_own
 
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     params = snakemake.params
     options = {"unit": params.unit, "setting": params.setting, "splitter": params.splitter, "seed": params.seed}
     options |= {"models": params.models, "repetitions": params.repetitions}

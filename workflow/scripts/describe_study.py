@@ -9,6 +9,6 @@ with logged(snakemake.log):
 
     params = snakemake.params
     options = {"used": params.used, "labels_are": params.labels_are, "left_out": params.left_out}
-    warnings = describe_study(snakemake.input, snakemake.output, config=params.config, **options)
+    warnings = describe_study(snakemake.input, snakemake.output, study=params.study, **options)
 
 sys.stderr.write(warnings)  # on the screen

@@ -8,7 +8,7 @@ with logged(snakemake.log):
     from fairfold.models.registry import register_own
     from fairfold.win_percentage.steps import evaluate_on_sets
 
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     files, params, rate = snakemake.input, snakemake.params, int(snakemake.wildcards.rate)
     options = {"threshold": params.threshold, "exchange": params.exchange, "set_size": params.set_size}
     options |= {"models": params.models, "seed": params.seed, **params.numbers}

@@ -8,7 +8,7 @@ with logged(snakemake.log):
     from fairfold.models.registry import register_own
     from fairfold.report.dataset_page import render_page_of_files
 
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     made = snakemake.output
     described = fit_and_examine(snakemake.input, made, snakemake.params, snakemake.threads)
     write_text(render_page_of_files(made, *described), made.page)

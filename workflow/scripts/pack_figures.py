@@ -5,4 +5,4 @@ from adapter import logged
 with logged(snakemake.log):
     from fairfold.report.archive import pack
 
-    pack(snakemake.input, snakemake.output[0], snakemake.config)
+    pack(snakemake.input, snakemake.output[0], snakemake.params.study)

@@ -5,4 +5,4 @@ from adapter import logged
 with logged(snakemake.log):
     from fairfold.report.page import write_pages
 
-    write_pages(snakemake.input, snakemake.output, snakemake.config)
+    write_pages(snakemake.input, snakemake.output, snakemake.params.study)

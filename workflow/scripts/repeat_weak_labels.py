@@ -8,7 +8,7 @@ with logged(snakemake.log):
     from fairfold.models.registry import register_own
     from fairfold.recommendation.repeated_study import repeat_on_splits
 
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     options = {"models": params.models, "first_levels": params.first_levels, "forest": params.forest}
     options |= {"repeats": params.repeats, "seed": params.seed, **params.options}

@@ -7,7 +7,7 @@ with logged(snakemake.log):
     from fairfold.recommendation.steps import score_by_samples
 
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     options = {
         "model": wildcards.model,
         "missing_rate": int(wildcards.rate),

@@ -7,7 +7,7 @@ with logged(snakemake.log):
     from fairfold.models.registry import register_own
     from fairfold.recommendation.by_mechanism import score_mechanism
 
-    register_own(snakemake.config["models"])
+    register_own(snakemake.params.own)
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     names = ("missing_rate", "compared", "reference", "difficulty_by", "models", "threshold", "splitter", "seed")
     options = dict(zip(names, map(params.get, names), strict=True))

@@ -7,6 +7,6 @@ with logged(snakemake.log):
     from fairfold.recommendation.steps import train
 
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
-    options = {**params.unit, "seed": params.seed, "own": snakemake.config["models"]}
+    options = {**params.unit, "seed": params.seed, "own": params.own}
     unit = Unit.load(*snakemake.input, rate, **options)
     train(unit, params.models, snakemake.output, snakemake.threads)

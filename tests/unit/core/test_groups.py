@@ -175,14 +175,11 @@ def test_cross_fitting_and_tuning_leave_groups_out_whole(copies):
         assert len(rows) == SIZE * len(kept)
     register_own(
         {
-            "own": {
-                "grouped-svc": {
-                    "class": "sklearn.svm.SVC", "file": None, "parameters": {"probability": False}, "scale": True,
-                    "labels": "one-per-label", "tune": {"gamma": [1e-3, 10.0]}, "minutes": 5,
-                    "tuning": {"n_splits": 3, "n_candidates": 5, "scoring": "average_precision"},
-                }
-            },
-            "tuning": {},
+            "grouped-svc": {
+                "class": "sklearn.svm.SVC", "file": None, "parameters": {"probability": False}, "scale": True,
+                "labels": "one-per-label", "tune": {"gamma": [1e-3, 10.0]}, "minutes": 5,
+                "tuning": {"n_splits": 3, "n_candidates": 5, "scoring": "average_precision"},
+            }
         }
     )  # fmt: skip
     assert spec_of("grouped-svc").is_tuned

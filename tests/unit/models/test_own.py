@@ -126,7 +126,7 @@ def own(name, plus="", **changes):
     """Return a custom model under a name that no other test uses."""
     made = entry(name, **changes)
     known_as = f"own-{abs(hash(json.dumps(made)))}"
-    register_own({"own": {known_as: made}, "tuning": made["tuning"]})
+    register_own({known_as: made})
     return make_model(known_as + plus, random_state=3)
 
 
@@ -441,7 +441,7 @@ def test_a_configuration_with_a_mistake(folder, changes, sentence):
 
 def test_a_name_that_is_taken(folder):
     with pytest.raises(ModelError, match="the name 'RF\\+ET' is taken by another model"):
-        register_own({"own": {"RF+ET": entry("Whatever")}, "tuning": {}})
+        register_own({"RF+ET": entry("Whatever")})
 
 
 # --- dependencies of results ------------------------------------------------------------------------------------------

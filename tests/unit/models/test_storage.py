@@ -184,8 +184,8 @@ def dumped(thing):
 def test_code_of_your_own_is_not_saved(tmp_path, data):
     (tmp_path / "mine.py").write_text("from sklearn.dummy import DummyClassifier\nclass Mine(DummyClassifier): pass\n")
     entry = {"class": "Mine", "file": str(tmp_path / "mine.py"), "parameters": {}, "labels": "one-per-label"}
-    entry |= {"scale": False, "tune": {}, "minutes": 1}
-    register_own({"own": {"mine": entry}, "tuning": {"n_splits": 2, "n_candidates": 2, "scoring": "mcc"}})
+    entry |= {"scale": False, "tune": {}, "minutes": 1, "tuning": {}}
+    register_own({"mine": entry})
     model = make_model("mine", random_state=0).fit(*data)
     with pytest.raises(ModelError, match="cannot be saved"):
         model.save(tmp_path / "model")

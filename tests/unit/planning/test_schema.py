@@ -9,7 +9,7 @@ import yaml
 from fairfold.core.arrays import GAPS
 from fairfold.core.violations import resolved, values_of
 from fairfold.planning.schema import json_schema
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 
 
 def described(node, schema, path):

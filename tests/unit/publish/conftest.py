@@ -132,10 +132,11 @@ def maker(folder, config):
             "note": "2 or 3",
         }
         chosen = {"component": ["CascadeForest"], "setting": "best_level", "value": "0", "meaning": "last level used"}
+        study = check_config(copy.deepcopy(config))
         software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
         facts = Facts(
             results=results,
-            config=config,
+            study=study,
             jobs=pd.DataFrame(jobs),
             sources=[Source("plants", path.resolve(), "data/plants/plants.csv", checksum(path))],
             outcomes=pd.DataFrame(counts).assign(dataset="plants"),
@@ -144,7 +145,7 @@ def maker(folder, config):
             hyperparameters=pd.DataFrame(hyperparameters),
             software=pd.DataFrame(software),
             is_recorded=is_recorded,
-            **specifications(check_config(copy.deepcopy(config))),
+            **specifications(study),
             n_draws=200,
             n_resamplings={"plants": 500},
             reference="joint-GB",

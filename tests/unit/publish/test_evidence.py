@@ -19,7 +19,7 @@ SCORES = "tables/weak_label_scores.csv"
 
 def of_other_models(facts, models):
     """Let other models take the scores of the study."""
-    facts.config["weak_labels"]["models"] = models
+    facts.study.weak_labels.models = models
     names = dict(zip(["RF+ET", "logistic+", "kNN"], models, strict=False))
     facts.memo[SCORES] = facts.table(SCORES).replace({"model": names})
     return facts
@@ -39,7 +39,7 @@ def publication(request, facts_in, make_config, tmp_path_factory):
     else:
         facts = make_facts(with_data=request.param == "with data")
     if request.param == "several datasets":
-        config["weak_labels"]["datasets"] += ["yeast"]
+        facts.study.weak_labels.datasets += ["yeast"]
     write_publication(facts, place / "publication")
     return facts, place / "publication"
 
@@ -219,8 +219,7 @@ def test_all_fits_are_counted(make_facts):
     assert "joint-GB was fitted 10 more times" in text and "RF+ET was fitted to all samples of plants once" in text
     assert "joint-GB, which was fitted for this in further fits, and" in text and "The audit fitted" in text
     facts = make_facts()
-    study = {**facts.config["weak_labels"], "models": [*facts.config["weak_labels"]["models"], "joint-GB"]}
-    facts = replace(facts, config={**facts.config, "weak_labels": study})
+    facts.study.weak_labels.models += ["joint-GB"]
     assert "joint-GB, without further fits of it, and" in sentences("fits", facts)
 
 
@@ -268,7 +267,7 @@ def test_levels_that_hidden_labels_choose_are_stated(make_facts, config):
 
 def test_every_model_has_a_reason(make_facts):
     facts = make_facts()
-    facts.config["weak_labels"]["models"] = [*MODEL_NAMES]
+    facts.study.weak_labels.models = [*MODEL_NAMES]
     score = facts.table(SCORES).iloc[:1]
     facts.memo[SCORES] = pd.concat([score.assign(model=name) for name in MODEL_NAMES])
     named = re.findall(r"\(([^()]+)\)\.", sentences("model_choice", facts))

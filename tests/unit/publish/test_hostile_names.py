@@ -96,7 +96,8 @@ def test_a_publication_of_hostile_names(make_facts, names, tmp_path):
     audit = facts.table("datasets/plants.audit.csv")
     audit = pd.concat([audit.assign(message=f"column {name!r} is {name}; fix it") for name in names])
     write_table(audit, facts.results / "datasets/plants.audit.csv")
-    facts.config["data"]["own"]["plants"] |= {"groups": names[0], "id": names[1], "ignore": names[:9]}
+    own, named = facts.study.data.own, {"groups": names[0], "id": names[1], "ignore": names[:9]}
+    own["plants"] = own["plants"].model_copy(update=named)
     facts.memo.clear()
     facts = replace(facts, outcomes=outcomes, predictors=predictors, feature_groups=groups)
     write_publication(facts, folder := tmp_path / "publication")

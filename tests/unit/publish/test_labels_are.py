@@ -81,7 +81,7 @@ def test_complete_labels_have_no_missing_rate(facts_of, tmp_path):
     assert "missing at random" not in sentences("limits", facts)
 
 
-def test_a_declared_rate_is_no_estimate(facts_of, config):
+def test_a_declared_rate_is_no_estimate(facts_of):
     row = {"estimated_rate": 30.0, "low": float("nan"), "high": float("nan")}
     facts = facts_of("incomplete", row, missing_rate=0.3)
     text = as_markdown(methods(facts))
@@ -91,8 +91,8 @@ def test_a_declared_rate_is_no_estimate(facts_of, config):
     assert "estimated for complete labels" in text and "missing at random" in sentences("limits", facts)
 
 
-def test_trials_with_hidden_positives_are_corrected(unknown, config):
-    config["weak_labels"]["missing_rates"] = [0, 50]
+def test_trials_with_hidden_positives_are_corrected(unknown):
+    unknown.study.weak_labels.missing_rates = [0, 50]
     hidden = {"hidden_rate": [50], "labels_are": "incomplete", "estimated_rate": 50.0, "low": 40.0, "high": 60.0}
     rates = unknown.table(RATES)
     unknown.memo[RATES] = pd.concat([rates, rates.assign(**hidden, hidden_share=48.6)], ignore_index=True)

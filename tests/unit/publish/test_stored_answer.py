@@ -32,7 +32,7 @@ def first_of(value):
     return value
 
 
-def test_every_text_shows_the_sentences_of_the_stored_answer(make_facts, config, tmp_path, capsys):
+def test_every_text_shows_the_sentences_of_the_stored_answer(make_facts, tmp_path, capsys):
     facts = make_facts()
     changed = replace(facts.answers["plants"], **{name: value for name, (value, _) in SENTENCES.items()})
     save([changed], facts.results / ANSWER)
@@ -41,7 +41,7 @@ def test_every_text_shows_the_sentences_of_the_stored_answer(make_facts, config,
     write_cards(facts, tmp_path)
     texts = {
         "terminal": capsys.readouterr().out,
-        "report": render_report(facts.results, [ANSWER], config),
+        "report": render_report(facts.results, [ANSWER], facts.study),
         "methods": as_markdown(methods(facts)),
         "card": (tmp_path / "plants/README.md").read_text(),
     }

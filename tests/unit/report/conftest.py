@@ -9,6 +9,7 @@ from answers import board_of, tables_of
 
 from fairfold.answer.answer import ANSWER, Answer, save
 from fairfold.models.legend import legend_table
+from fairfold.planning.check import check_config
 
 
 def png(width, height):
@@ -20,6 +21,12 @@ def png(width, height):
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     rows = zlib.compress((b"\0" + b"\xff" * width) * height)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def config(config):
+    """Return the same configuration as a typed object."""
+    return check_config(config)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The page of a dataset lists unreliable labels, escapes its input and needs no other files."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ def test_the_report_has_the_same_lists(given, tmp_path):
     (folder / "columns.json").write_text('{"name": "gcForest+"}')
     files = [path.relative_to(tmp_path).as_posix() for path in folder.iterdir()]
     entry = Item("Cells to check", open=True, final="final/*/likely_label_errors.csv")
-    text = text_of(render_report(tmp_path, files, {"seed": 1}, [Section("final", "Final model", [entry])]))
+    text = text_of(render_report(tmp_path, files, SimpleNamespace(seed=1), [Section("final", "Final model", [entry])]))
     assert "gcForest+ was fitted to all rows of mine." in text
     assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text
     assert "Words of each label, the strongest first" in text and "oak, &lt;i&gt;" in text

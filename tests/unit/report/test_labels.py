@@ -26,8 +26,7 @@ def configured(own, *datasets):
         "weak_labels": {"datasets": list(datasets)},
         **parts,
     }
-    check_config(config)
-    return config
+    return check_config(config)
 
 
 MIXED = {"plants": {"missing_rate": 0.3}, "moss": {"labels_are": "incomplete"}, "ferns": {"labels_are": "complete"}}
@@ -60,7 +59,7 @@ def test_datasets_are_reported_by_what_their_labels_are(own, datasets, expected)
 
 def test_the_state_of_a_catalog_is_declared_once():
     config = configured(MIXED, *"abcde")
-    config["data"]["labels_are"] = "incomplete"
+    config.data.labels_are = "incomplete"
     assert labels_sentences("abcde", config) == f"The labels of all 5 datasets are {INCOMPLETE}"
 
 

@@ -102,7 +102,7 @@ def test_sections_without_files_are_left_out(page):
 
 
 def test_missing_results_are_named(results, files, config):
-    config["splitting"]["datasets"] = ["a"]
+    config.splitting.datasets = ["a"]
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
     text = Page(render_report(results, [*files, "tables/split_summary.csv"], config, page="papers")).text
     assert re.search(r"Not made by this configuration: Behavior of the measures; Label matrices; Deviation", text)
@@ -110,7 +110,7 @@ def test_missing_results_are_named(results, files, config):
 
 
 def test_parts_of_papers_have_their_own_page(results, files, config):
-    config["splitting"]["datasets"] = ["a"]
+    config.splitting.datasets = ["a"]
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
     contents = load_contents()
     assert pages_of(contents, files, config) == ["report"]
@@ -150,7 +150,7 @@ def test_all_tables_fit_the_page(results, files, config):
 
 
 def test_what_one_dataset_cannot_show_is_left_out(results, files, config, write_answers):
-    config["weak_labels"]["datasets"] = ["a"]
+    config.weak_labels.datasets = ["a"]
     page = Page(render_report(results, [*files, write_answers("a")], config))
     assert "Percentile ranks" not in page.text
     assert page.attributes("img", "src") == []
@@ -250,8 +250,7 @@ def test_same_files_make_the_same_page(results, files, config):
 
 def test_every_caption_can_be_filled_in(root):
     """With the whole configuration, docutils reports no problem in the declared contents."""
-    whole = load_yaml(root / "config" / "config.yaml")
-    check_config(whole)
+    whole = check_config(load_yaml(root / "config" / "config.yaml"))
     strict = {"halt_level": 2, "report_level": 5}  # the report itself ignores warnings
     with pytest.raises(SystemMessage, match="Inline emphasis start-string"):
         publish_doctree("an *open end", settings_overrides=strict)

@@ -16,8 +16,8 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfold.planning.settings import Study
     from fairfold.publish.facts import Facts, Source
+    from fairfold.settings import Study
 
 FOLDER = "publication"
 """Name of the folder in the results."""
@@ -92,7 +92,7 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
     recorded, final = folder / _VERSIONS, folder / "results" / "final"
     return Facts(
         results=(folder / "results").resolve(),
-        config=study.model_dump(by_alias=True),
+        study=study,
         jobs=_jobs(folder),
         sources=list(_sources(folder, study)),
         outcomes=_joined(outcomes_of(data) for data in datasets),
@@ -180,8 +180,8 @@ def _sources(folder: Path, study: Study) -> Iterator[Source]:
     catalog = load_catalog()
     public = {file.sha256: name for name in catalog for file in catalog[name].files if file.sha256}
     for name, dataset in study.data.own.items():
-        for part, key in places_of_files(dataset.model_dump()):
-            path = (folder / part[key]).resolve()
+        for part, key in places_of_files(dataset):
+            path = (folder / getattr(part, key)).resolve()
             sha256 = checksum(path) if path.is_file() else ""
             yield Source(name, path, f"data/{name}/{path.name}", sha256, public=public.get(sha256, ""))
     for model in study.models.own.values():

@@ -25,7 +25,7 @@ from fairfold.publish.folder import CHECKS, places_of_files
 from fairfold.tables.rows import sentences
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 _CONFIGURATION = "study.yaml"
 _DATA = "data/"
@@ -74,8 +74,7 @@ def unpack(
     config = parse_yaml(_read(crate, _CONFIGURATION), crate / _CONFIGURATION)
     study = _checked(crate, config)
     code = _code(crate, study, listed, is_allowed=allow_own_code)
-    stanzas = [dataset.model_dump() for dataset in study.data.own.values()]
-    data = {part[key] for stanza in stanzas for part, key in places_of_files(stanza)}
+    data = {getattr(part, key) for own in study.data.own.values() for part, key in places_of_files(own)}
     if unlisted := sorted(data - listed.keys()):
         raise DataError(f"{crate}: {METADATA} lists no data file {unlisted[0]} with its checksum. Use another archive.")
     needed = {*code, *(name for name in data if name.startswith(_DATA))}

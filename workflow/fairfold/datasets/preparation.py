@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns, rows_of
+from fairfold.core.config import setting
 from fairfold.core.folds import BEFORE
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats
@@ -37,15 +38,15 @@ from fairfold.tables.table import Table, first_cell, label_columns, position_of
 logger = logging.getLogger(__name__)
 
 
-def prepare_for_study(dataset: str, config: Mapping[str, Any], screen: logging.Handler | None = None) -> Dataset:
+def prepare_for_study(dataset: str, config: Any, screen: logging.Handler | None = None) -> Dataset:
     """Prepare a dataset of a study.
 
     Parameters
     ----------
     dataset : str
         Id of the dataset.
-    config : mapping
-        Checked configuration.
+    config : Study or mapping
+        Checked configuration. Jobs have a mapping, so that new settings of other parts do not outdate the data.
     screen : logging.Handler or None, default=None
         Handler that also receives how decimal marks of a user's file are read.
 
@@ -59,16 +60,17 @@ def prepare_for_study(dataset: str, config: Mapping[str, Any], screen: logging.H
     DataError
         If the data cannot be read, or a user's data are too small or too uniform for the study.
     """
-    settings = config["data"]
-    is_own = dataset in settings["own"]
+    keys = ("own", "variants", "mirrors", "cache", "offline")
+    own, variants, mirrors, cache, offline = (setting(f"data.{key}", config) for key in keys)
+    is_own = dataset in own
     if is_own and screen:
         logging.getLogger("fairfold.tables.decimals").addHandler(screen)
     data = prepare(
         dataset,
-        catalog=load_catalog().with_own(settings["own"]).with_variants(settings["variants"]),
-        mirrors=[*settings["mirrors"], *environment_mirrors()],
-        cache=settings["cache"],
-        offline=settings["offline"],
+        catalog=load_catalog().with_own(own).with_variants(variants),
+        mirrors=[*mirrors, *environment_mirrors()],
+        cache=cache,
+        offline=offline,
     )
     if is_own:  # Datasets of the catalog are large enough.
         check_requirements(data, config)

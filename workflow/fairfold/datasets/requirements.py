@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fairfold.core.config import setting
 from fairfold.core.folds import BEFORE
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
+
+_OF_NUMBERS = (  # parts whose models take numbers only
+    "weak_labels.rank_stability",
+    "splitting.fold_effect",
+    "cross_testing.models",
+    "win_percentage.models",
+    "mlc_comparison",
+)
+_OF_FOLDS = (  # parts that train on the folds of the study
+    "weak_labels",
+    "weak_labels.rank_stability",
+    "weak_labels.sample_curves",
+    "weak_labels.mechanisms",
+)
 
 
 def learnable(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
@@ -63,17 +77,10 @@ def least_samples(n_splits: int, min_samples_leaf: int, held_out: float = 0.0) -
     return math.ceil(4 * min_samples_leaf / share)
 
 
-def _check_numbers(data: Dataset, config: Mapping[str, Any]) -> None:
+def _check_numbers(data: Dataset, config: Any) -> None:
     """Refuse texts, categories and dates where models take numbers only."""
-    parts = {
-        "weak_labels.rank_stability": config["weak_labels"]["rank_stability"],
-        "splitting.fold_effect": config["splitting"]["fold_effect"],
-        "cross_testing.models": config["cross_testing"]["models"],
-        "win_percentage.models": config["win_percentage"]["models"],
-        "mlc_comparison": config["mlc_comparison"],
-    }
-    for name, part in parts.items() if data.features else ():
-        if data.id in part["datasets"]:
+    for name in _OF_NUMBERS if data.features else ():
+        if data.id in setting(f"{name}.datasets", config):
             column = data.feature_names[-1]
             raise DataError(
                 f"dataset {data.id}: {name} takes numbers only, but column {column!r} contains text. Leave the dataset "
@@ -81,32 +88,29 @@ def _check_numbers(data: Dataset, config: Mapping[str, Any]) -> None:
             )
 
 
-def check_requirements(data: Dataset, config: Mapping[str, Any]) -> None:
+def check_requirements(data: Dataset, config: Any) -> None:
     """Raise :class:`DataError` for a dataset of the user that is too small or too uniform to train forests.
 
     Parameters
     ----------
     data : Dataset
         A prepared dataset.
-    config : mapping
+    config : Study or mapping
         A checked configuration. Parts that do not train forests on the dataset have no requirements.
     """
     _check_numbers(data, config)
-    labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
-    among, sets = config["cross_testing"]["models"], config["win_percentage"]["models"]
-    parts = {"weak_labels": (labels, n_folds, 0)}
-    for name in ("rank_stability", "sample_curves", "mechanisms"):
-        parts[f"weak_labels.{name}"] = labels[name], n_folds, 0
+    parts = {part: (setting("folds.n_splits", config), 0.0) for part in _OF_FOLDS}
+    n_splits = setting("cross_testing.models.n_splits", config)
     # Nested cross-validation also holds out a fold.
-    held_out = max(among["test_fraction"], 1 / among["n_splits"])
-    parts |= {"cross_testing.models": (among, among["n_splits"], held_out)}
-    parts |= {"win_percentage.models": (sets, sets["n_splits"], 0)}
-    used = {name: given for name, (part, *given) in parts.items() if data.id in part["datasets"]}
-    leaf, n_samples, where = labels["forest"]["min_samples_leaf"], data.shape[0], ""
+    held_out = max(setting("cross_testing.models.test_fraction", config), 1 / n_splits)
+    parts["cross_testing.models"] = n_splits, held_out
+    parts["win_percentage.models"] = setting("win_percentage.models.n_splits", config), 0.0
+    used = {part: split for part, split in parts.items() if data.id in setting(f"{part}.datasets", config)}
+    leaf, n_samples, where = setting("weak_labels.forest.min_samples_leaf", config), data.shape[0], ""
     if data.is_by_time:
         n_samples, where = int(np.count_nonzero(data.fold_of == BEFORE)), " up to the first cut-off of hold_out"
-    for part, given in used.items():
-        if n_samples < (least := 4 * leaf if data.is_by_time else least_samples(given[0], leaf, given[1])):
+    for part, (n_splits, held_out) in used.items():
+        if n_samples < (least := 4 * leaf if data.is_by_time else least_samples(n_splits, leaf, held_out)):
             raise DataError(
                 f"dataset {data.id}: {n_samples} samples{where} are too few for {part}. A tree draws half of the "
                 f"training samples, and its first split needs two leaves of {leaf}. Give at least {least} samples, or "

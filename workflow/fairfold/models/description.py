@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
+from fairfold.models.registry import make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
@@ -55,7 +55,7 @@ def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[st
     variant : str, default="text"
         Variant of the models that have variants.
     own : mapping or None, default=None
-        Section ``models`` of a configuration, which defines the user's own models.
+        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[st
     0       kNN    none         none         single
     1  gcForest    text       output     first-drop
     """
-    register_own(own or NO_OWN)
+    register_own(own or {})
     return pd.DataFrame([_describe(name, variant) for name in names])
 
 
@@ -119,7 +119,7 @@ def hyperparameter_table(
     models : mapping of str to mapping
         Settings of each model by its name; see :func:`~fairfold.models.registry.make_model`.
     own : mapping or None, default=None
-        Section ``models`` of a configuration, which defines the user's own models.
+        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
     sizes : sequence of (int, int), default=()
         Numbers of samples and labels of datasets. Members of a pool that no such dataset needs are left out. Without
         sizes, all are listed.
@@ -141,7 +141,7 @@ def hyperparameter_table(
     from fairfold.forests.sketches import MOST_EXACT
     from fairfold.forests.trees import LARGE
 
-    register_own(own or NO_OWN)
+    register_own(own or {})
     rows: list[tuple[str, ...]] = []
     for name, settings in models.items():
         try:

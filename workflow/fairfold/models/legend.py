@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairfold.core.defaults import SCORE
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS
-from fairfold.models.registry import NO_OWN, register_own, spec_of
+from fairfold.models.registry import register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
 
@@ -23,7 +23,7 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None, sc
     models : iterable of str
         Names of the models of a study, in display order.
     own : mapping or None, default=None
-        Section ``models`` of a configuration, which defines the user's own models.
+        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
     score : str, default="average_precision"
         Score of the study, which leads its use.
 
@@ -50,7 +50,7 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None, sc
     >>> table.loc[table["kind"] == "model", ["name", "family", "palette_index"]].to_numpy().tolist()
     [['gcForest', 'gcForest', 1], ['gcForest+', 'gcForest', 1], ['kNN', 'kNN', 0]]
     """
-    register_own(own or NO_OWN)
+    register_own(own or {})
     rows: list[tuple] = [
         ("metric", name, metric.label, metric.name, None, None, metric.use, metric.direction, int(leads))
         for name, metric in (BASIC_METRICS | FURTHER_METRICS).items()

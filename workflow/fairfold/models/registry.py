@@ -28,7 +28,6 @@ DEFAULT = "Stack+"
 _DECLARED = declared("fairfold.models.catalog")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}
 MODEL_NAMES = tuple(_SPECS)
-NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
 def spec_of(name: str, own: Mapping[str, Any] | None = None) -> ModelSpec:
@@ -39,7 +38,7 @@ def spec_of(name: str, own: Mapping[str, Any] | None = None) -> ModelSpec:
     name : str
         Name of the model.
     own : mapping or None, default=None
-        Section ``models.own`` of a configuration with further models, which need not be registered.
+        Entries of further models, which need not be registered.
 
     Returns
     -------
@@ -122,23 +121,23 @@ def register(spec: ModelSpec) -> None:
     _SPECS[spec.name] = spec
 
 
-def register_own(models: Mapping[str, Any]) -> None:
+def register_own(entries: Mapping[str, Mapping[str, Any]]) -> None:
     """Add the models of a configuration to the registry of this process.
 
     A calibrated version, which can correct for missing labels, is added as NAME+.
 
     Parameters
     ----------
-    models : mapping
-        Section ``models`` of a checked configuration, with the keys ``own`` and ``tuning``.
+    entries : mapping of str to mapping
+        Entry by model, as from :meth:`fairfold.models.settings.Models.entries`.
 
     Raises
     ------
     ModelError
         If a name is taken.
     """
-    for name, entry in models["own"].items():
-        for spec in own_model(name, {**entry, "tuning": models["tuning"]}):
+    for name, entry in entries.items():
+        for spec in own_model(name, entry):
             if _SPECS.get(spec.name) != spec:
                 register(spec)
 

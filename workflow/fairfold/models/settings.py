@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -94,3 +95,24 @@ class Models(Settings):
     """Your models by name; see [my own model](/guide/my-own-model.md)."""
 
     tuning: Tuning = Tuning()
+
+    def entries(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the entries of the registry for your own models, each with the settings of its search.
+
+        Parameters
+        ----------
+        names : iterable of str or None, default=None
+            Models to return, also with a plus sign. Names of other models are ignored. None returns all.
+
+        Returns
+        -------
+        dict of str to dict
+            Entry by model.
+        """
+        wanted = self.own if names is None else dict.fromkeys(name.removesuffix("+") for name in names)
+        search = self.tuning.model_dump()
+        found = {name: self.own[name] for name in wanted if name in self.own}
+        return {
+            name: {**entry.model_dump(by_alias=True), "tuning": search if entry.tune else {}}
+            for name, entry in found.items()
+        }

@@ -28,7 +28,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.metrics.registry import FURTHER_METRICS, REPORTED
-from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
+from fairfold.models.registry import make_model, register_own, spec_of
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Unit:
         Labels on which cascades choose their last level.
     score : str, default="average_precision"
         Score of the study.
-    own : mapping, default=NO_OWN
-        Section ``models`` of the configuration, with the user's own models.
+    own : mapping of str to mapping, default={}
+        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
     """
 
     data: Dataset
@@ -77,7 +77,7 @@ class Unit:
     threshold: float = THRESHOLD
     levels_by: Literal["observed", "complete"] = "observed"
     score: str = SCORE
-    own: Mapping[str, Any] = field(default_factory=lambda: NO_OWN)
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def load(
@@ -372,6 +372,6 @@ def train_model(
     if levels:
         shared = [(fold, "first_level", took) for fold, (_, took) in levels.items()]
         seconds = pd.concat([seconds, pd.DataFrame(shared, columns=[*seconds])], ignore_index=True)
-    if model.name.removesuffix("+") in unit.own["own"]:
+    if model.name.removesuffix("+") in unit.own:
         resolve_name("fairfold.models.isolated:stop_worker")()  # Most models do not need loky.
     return tables._replace(seconds=seconds.assign(max_rss=max_rss()))

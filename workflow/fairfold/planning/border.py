@@ -18,9 +18,9 @@ from fairfold.core.runs import lock_of_folder, remove_damage
 from fairfold.datasets.catalog import Catalog
 from fairfold.errors import StudyError
 from fairfold.planning.check import catalog_of, check_study
-from fairfold.planning.models import own_entries, used_models
+from fairfold.planning.models import used_models
 from fairfold.planning.parts import EXAMPLE_DATASETS, leave_out, used_datasets
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 
 WORKFLOW = PROJECT / "workflow"
 UNAVAILABLE = Path(".snakemake", "fairfold-unavailable.json")
@@ -178,7 +178,7 @@ def start_run(study: Study) -> None:
 def _prepare_run(study: Study) -> None:
     _held.append(lock_of_folder())
     check_writable("results")
-    for name, entry in own_entries(study, used_models(study)).items():
+    for name, entry in study.models.entries(used_models(study)).items():
         from fairfold.models.isolated import try_out
 
         if failure := try_out(name, entry):

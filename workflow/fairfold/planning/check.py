@@ -14,7 +14,7 @@ from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own
 from fairfold.planning.models import REFERENCE, difficulty_by
 from fairfold.planning.parts import part_of, used_datasets
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 from fairfold.splitting.methods import METHOD_NAMES
 
 _RANDOM_FOLDS = (  # Parts that draw random folds and train on them.
@@ -105,9 +105,10 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
         the study, or the file of the user's own model is missing.
     """
     study = check_config(config, files)
-    for name, entry in study.models.own.items():
-        check_entry(name, entry.model_dump(by_alias=True))
-    register_own(study.models.model_dump(by_alias=True))
+    own = study.models.entries()
+    for name, entry in own.items():
+        check_entry(name, entry)
+    register_own(own)
     catalog = catalog_of(study)
     for dataset, task in used_datasets(study):
         catalog[dataset].require(task)

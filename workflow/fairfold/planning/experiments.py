@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fairfold.planning.parts import EXAMPLE_DATASETS
 from fairfold.planning.paths import Values, paths
-from fairfold.planning.settings import Study
 from fairfold.planning.stages import Stage, folds_of
+from fairfold.settings import Study
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from fairfold.datasets.catalog import Catalog, Entry
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 LARGE_TABLE = 20_000
 """Number of rows from which on a study has other defaults and a forecast."""

@@ -12,7 +12,7 @@ from fairfold.errors import ModelError
 from fairfold.models.code import code_of_model
 from fairfold.models.registry import settings_of, spec_of
 from fairfold.planning.parts import MULTILABEL_PARTS, part_of
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 from fairfold.splitting import methods as splitters
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = ()) -> pd.D
     from fairfold.models.description import hyperparameter_table
 
     models = {name: model_settings(study, name) for name in study.weak_labels.models}
-    return hyperparameter_table(models, study.models.model_dump(by_alias=True), sizes)
+    return hyperparameter_table(models, study.models.entries(), sizes)
 
 
 def specifications(study: Study) -> dict[str, Any]:
@@ -152,8 +152,10 @@ def specifications(study: Study) -> dict[str, Any]:
         ``spec_of``, a function that returns the specification of a model by its name, and ``of_folds``, the phrase of
         the splitter.
     """
-    own = study.models.model_dump(by_alias=True)["own"]
-    return {"spec_of": partial(spec_of, own=own), "of_folds": splitters.spec_of(study.folds.method).phrase}
+    return {
+        "spec_of": partial(spec_of, own=study.models.entries()),
+        "of_folds": splitters.spec_of(study.folds.method).phrase,
+    }
 
 
 def chosen_by(dataset: str, path: Path) -> pd.DataFrame:
@@ -233,25 +235,6 @@ def model_of_study(study: Study, model: str) -> dict[str, Any]:
         "most_labels": study.weak_labels.many_labels.most_labels.get(model),
         "code": code_of_model(model),
     }
-
-
-def own_entries(study: Study, models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the entries of the user's own models.
-
-    Parameters
-    ----------
-    study : Study
-        Checked configuration.
-    models : sequence of str
-        Models. Other models than the user's own are ignored.
-
-    Returns
-    -------
-    dict of str -> dict
-        Entry by model, as in the registry.
-    """
-    families = dict.fromkeys(spec_of(model).family for model in models)
-    return {name: spec_of(name).parameters["entry"] for name in families if name in study.models.own}
 
 
 def unit_options(study: Study) -> dict[str, Any]:

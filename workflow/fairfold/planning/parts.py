@@ -10,7 +10,7 @@ from fairfold.core.settings import Settings
 from fairfold.datasets.catalog import Catalog
 from fairfold.datasets.dataset import Task
 from fairfold.metrics.registry import MANY_LABELS, REFERENCE_LABELS
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 
 MULTILABEL_PARTS = (
     "weak_labels",

@@ -11,8 +11,8 @@ from pathlib import Path
 from fairfold.datasets.catalog import Catalog
 from fairfold.planning import experiments, stages
 from fairfold.planning.paths import paths
-from fairfold.planning.settings import Study
 from fairfold.report.contents import Figure, figures_of, load_contents, pages_of
+from fairfold.settings import Study
 
 DRAWN_APART = ("splitting", "cross_testing", "win_percentage", "ecoc", "published")
 """Sections of the report whose figures have a job of their own. The job ``overview`` draws all others."""

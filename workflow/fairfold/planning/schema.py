@@ -8,7 +8,7 @@ from typing import Any
 
 from fairfold.core.machine import ignore_closed_output
 from fairfold.planning.check import known_names
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 
 
 def json_schema() -> dict[str, Any]:

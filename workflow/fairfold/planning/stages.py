@@ -12,7 +12,7 @@ from fairfold.models.registry import spec_of
 from fairfold.planning.forecast import small_datasets
 from fairfold.planning.parts import EXAMPLE_DATASETS, used_datasets, with_many_labels, with_own_reference
 from fairfold.planning.paths import Values, paths
-from fairfold.planning.settings import Study
+from fairfold.settings import Study
 
 DATASET = "results/datasets/{dataset}.npz"
 _N_PUBLISHED_MODELS = 9

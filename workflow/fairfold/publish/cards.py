@@ -34,7 +34,7 @@ def write_cards(facts: Facts, folder: Path) -> None:
     for dataset, model in facts.finals.items():
         scores = _scores(facts, dataset, model)
         named = [each | {"name": METRICS[each["metric"]].name} for each in scores["scores"]]
-        has_file = bool(facts.config["publish"]["with_data"])
+        has_file = facts.study.publish.with_data
         metadata = yaml.safe_dump(_metadata(dataset, model, named, has_file), sort_keys=False, allow_unicode=True)
         about = {
             **{"dataset": dataset, "model": model, "metadata": Markup(metadata), "scores": named, "has_file": has_file},

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.publish.facts import Facts
 from fairfold.publish.sentences import load_phrases, sentences, without_citations
+from fairfold.publish.settings import Checklist
 
-CHECKLISTS = ("reforms", "tripod-ai")
+CHECKLISTS: tuple[Checklist, ...] = get_args(Checklist)
 Status = Literal["filled", "partly filled", "to be filled in"]
 _NO_RESULT = "the study has no result for this item"
 _BY_AUTHOR = "To be filled in by the author: "
@@ -41,7 +42,7 @@ class Answer(NamedTuple):
     status: Status
 
 
-def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
+def answer_checklist(name: Checklist, facts: Facts, folder: Path) -> list[Answer]:
     """Answer the items of a checklist.
 
     Parameters
@@ -64,11 +65,11 @@ def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
         If the configuration answers an unknown item.
     """
     items = load_phrases(name)["items"]
-    given = facts.config["publish"]["answers"].get(name, {})
-    for number in given:
+    by_author = facts.study.publish.answers.get(name, {})
+    for number in by_author:
         if number not in (known := [item["id"] for item in items]):
             raise ConfigError(f"config.publish.answers.{name}: {unknown_name('item', number, known)}")
-    return [_answer(item, given.get(item["id"]), facts, folder) for item in items]
+    return [_answer(item, by_author.get(item["id"]), facts, folder) for item in items]
 
 
 def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Path) -> Answer:

@@ -86,11 +86,11 @@ def _ids(names: Iterable[str]) -> Any:
 def _authors(facts: Facts) -> list[Entity]:
     return [
         {
-            "@id": f"https://orcid.org/{each['orcid']}" if "orcid" in each else f"#author-{number}",
-            **{"@type": "Person", "name": each["name"]},
-            **({"affiliation": each["affiliation"]} if "affiliation" in each else {}),
+            "@id": f"https://orcid.org/{author.orcid}" if author.orcid else f"#author-{number}",
+            **{"@type": "Person", "name": author.name},
+            **({"affiliation": author.affiliation} if author.affiliation else {}),
         }
-        for number, each in enumerate(facts.config["publish"]["authors"], start=1)
+        for number, author in enumerate(facts.study.publish.authors, start=1)
     ]
 
 
@@ -105,7 +105,7 @@ def _root(facts: Facts, files: Mapping[str, Entity], jobs: list[Entity]) -> Iter
     yield {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, **about}
     root = {"name": f"Study of {', '.join(facts.datasets)}", "datePublished": _ended(facts)}
     what = "Methods, tables, figures, checklists and provenance of a comparison of multilabel classifiers by fairfold."
-    license_ = facts.config["publish"]["data_license"] or "The authors have not stated a license."
+    license_ = facts.study.publish.data_license or "The authors have not stated a license."
     yield {
         **{"@id": "./", "@type": "Dataset", **root, "description": what, "license": license_},
         **{"conformsTo": _ids(_PROFILES), "mainEntity": {"@id": MAIN}, "hasPart": _ids(files)},
@@ -143,7 +143,7 @@ def _place(path: str, files: Mapping[str, Entity]) -> str:
 
 
 def _parameters(facts: Facts) -> dict[str, Any]:
-    return {key: value for key in _PARAMETERS if (value := setting(key, facts.config)) is not None}
+    return {key: value for key in _PARAMETERS if (value := setting(key, facts.study)) is not None}
 
 
 def _workflow(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Iterator[Entity]:

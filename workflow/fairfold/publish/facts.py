@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -14,6 +14,10 @@ from fairfold.answer.answer import ANSWER, Answer, load
 from fairfold.metrics.registry import metrics_of
 from fairfold.report.labels import state_of
 from fairfold.report.results import read_results
+
+if TYPE_CHECKING:
+    from fairfold.datasets.settings import OwnDataset
+    from fairfold.settings import Study
 
 SCORES = "tables/weak_label_scores.csv"
 LEAD = metrics_of("ranking")[0]
@@ -78,8 +82,8 @@ class Facts:
     ----------
     results : Path
         Folder of results.
-    config : mapping
-        Configuration, with defaults.
+    study : Study
+        Checked configuration.
     jobs : DataFrame
         Files of the study, with the columns ``file, rule, job, inputs, ended, is_done``.
     sources : list of Source
@@ -122,7 +126,7 @@ class Facts:
     """
 
     results: Path
-    config: Mapping[str, Any]
+    study: Study
     jobs: pd.DataFrame
     sources: list[Source]
     outcomes: pd.DataFrame
@@ -146,22 +150,22 @@ class Facts:
     @property
     def datasets(self) -> list[str]:
         """Datasets on which models are compared."""
-        return list(self.config["weak_labels"]["datasets"])
+        return list(self.study.weak_labels.datasets)
 
     @property
-    def own(self) -> Mapping[str, Any]:
+    def own(self) -> Mapping[str, OwnDataset]:
         """Settings of the user's own datasets."""
-        return self.config["data"]["own"]
+        return self.study.data.own
 
     @property
     def labels_are(self) -> dict[str, str]:
         """Declared state of the labels of each dataset."""
-        return {name: state_of(name, self.config) for name in self.datasets}
+        return {name: state_of(name, self.study) for name in self.datasets}
 
     @property
     def estimated(self) -> list[str]:
         """Datasets whose scores are estimated for complete labels. The scores of others take labels as they are."""
-        least = min(self.config["weak_labels"]["missing_rates"], default=0)
+        least = min(self.study.weak_labels.missing_rates, default=0)
         as_given = ("complete",) if least else ("complete", "unknown")  # Hiding makes labels incomplete.
         return [name for name, state in self.labels_are.items() if state not in as_given]
 

@@ -33,7 +33,7 @@ def write_figures(facts: Facts, folder: Path) -> None:
     """
     contents, captions = load_contents(), []
     done = [name for name in facts.files if name.startswith("tables/") and name.endswith(".csv")]
-    for figure in figures_of(contents, facts.config, done):
+    for figure in figures_of(contents, facts.study, done):
         tables = [facts.table(path) for path in figure.reads]
         if not all(map(facts.has, figure.reads)):
             continue
@@ -47,7 +47,7 @@ def write_figures(facts: Facts, folder: Path) -> None:
         drawn.set_size_inches(target, min(height * max(target / width, 1), _MOST_HEIGHT / _INCH))
         save_figure(drawn, [folder / f"{name}{suffix}" for suffix in (".pdf", ".svg", ".png")], dpi=DPI)
         finding = figure.spec.finding(*tables) if figure.spec.finding else ""
-        caption = caption_of(f"{figure.path}.png", facts.config, contents)
+        caption = caption_of(f"{figure.path}.png", facts.study, contents)
         described = " ".join(caption.partition(": ")[2].replace("``", "`").split())
         text = Markup(f"{escape_markdown(finding)} {described}".strip())
         facts.memo.setdefault("figures", []).append(name)

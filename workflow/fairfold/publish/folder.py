@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -23,6 +23,10 @@ from fairfold.publish.sentences import load_phrases, page, state
 from fairfold.publish.tables import paper_tables, write_table_files
 from fairfold.report.archive import write_zip
 from fairfold.report.costs import gather_costs
+
+if TYPE_CHECKING:
+    from fairfold.core.settings import Settings
+    from fairfold.datasets.settings import OwnDataset
 
 CHECKS = "checks"
 """Folder with the cells that a person checked."""
@@ -100,9 +104,9 @@ def _copy_results(facts: Facts, folder: Path) -> None:
         if any(Path(name).match(pattern) for pattern in _COPIED) and Path(name).name not in _PRIVATE:
             _copy(facts.results / name, folder / "results" / name)
     for source in facts.sources:
-        if source.path is not None and (facts.config["publish"]["with_data"] or not source.dataset):
+        if source.path is not None and (facts.study.publish.with_data or not source.dataset):
             _copy(source.path, folder / source.name)
-    if facts.config["publish"]["with_data"]:
+    if facts.study.publish.with_data:
         for dataset in facts.finals:
             for name in ("model.fairfold", "columns.json", "probe.npz"):
                 if (path := facts.results / "final" / dataset / name).is_file():
@@ -152,34 +156,36 @@ def portable(facts: Facts) -> dict[str, Any]:
     dict
         Configuration.
     """
-    config = yaml.safe_load(yaml.safe_dump(dict(facts.config)))
-    config["data"] |= {"cache": None, "mirrors": []}
-    config["weak_labels"]["checked_cells"] = CHECKS
-    config["final"]["fit"] |= bool(facts.finals)
+    study = facts.study.model_copy(deep=True)
+    study.data.cache, study.data.mirrors = None, []
+    study.weak_labels.checked_cells = CHECKS
+    study.final.fit |= bool(facts.finals)
     names = {each.path: each.name for each in facts.sources if each.path is not None}
-    for stanza in config["data"]["own"].values():
-        for part, key in places_of_files(stanza):
-            part[key] = names[(facts.results.parent / part[key]).resolve()]
-    return config
+    for dataset in study.data.own.values():
+        for part, key in places_of_files(dataset):
+            setattr(part, key, names[(facts.results.parent / getattr(part, key)).resolve()])
+    return study.model_dump(by_alias=True)
 
 
-def places_of_files(stanza: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+def places_of_files(dataset: OwnDataset) -> list[tuple[Settings, str]]:
     """List the keys of the settings of a dataset that name files.
 
     Parameters
     ----------
-    stanza : dict
+    dataset : OwnDataset
         Entry of ``data.own``.
 
     Returns
     -------
-    list of tuple of (dict, str)
-        Mapping and key of each path.
+    list of tuple of (Settings, str)
+        Section and key of each path.
 
     Examples
     --------
-    >>> places_of_files({"path": "a.csv", "labels": {"prefix": "l_", "hierarchy": "b.obo"}})[1][1]
-    'hierarchy'
+    >>> from fairfold.datasets.settings import OwnDataset
+    >>> dataset = OwnDataset(path="a.csv", labels={"prefix": "l_", "hierarchy": "b.obo"})
+    >>> [key for _, key in places_of_files(dataset)]
+    ['path', 'hierarchy']
     """
-    keys = [(stanza, "path"), *((stanza["labels"], key) for key in ("xml", "table", "hierarchy"))]
-    return [(part, key) for part, key in [*keys, (stanza.get("samples", {}), "table")] if key in part]
+    keys = [(dataset, "path"), *((dataset.labels, key) for key in ("xml", "table", "hierarchy"))]
+    return [(part, key) for part, key in [*keys, (dataset.samples, "table")] if part and getattr(part, key) is not None]

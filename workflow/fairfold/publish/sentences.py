@@ -197,7 +197,7 @@ def _span(numbers: pd.Series) -> str:
 def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     """Return the values of a template for a dataset."""
     sources = [each for each in facts.sources if each.dataset == name]
-    own = dict.fromkeys(OwnDataset.model_fields)
+    own = _own(name, facts)
     path = f"datasets/{name}.audit.csv"
     audit = facts.table(path) if facts.has(path) else None
     if audit is not None and audit.empty:
@@ -222,11 +222,11 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "checks": [
             name_of_check.replace("_", " ")
             for check, (spec, _) in declared("fairfold.datasets.audit").items()
-            if check != _OF_TEST_FILE and (facts.own.get(name, {}).get("groups") or "group" not in check)
+            if check != _OF_TEST_FILE and (own.groups or "group" not in check)
             for name_of_check in (check, *spec.others)
         ],
         "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
-        "own": own | dict(facts.own.get(name, {})),
+        "own": own,
         "size": facts.size(name),
         "files": [f"{each.name.rsplit('/', 1)[-1]}, SHA-256 {each.sha256}" for each in sources if each.path],
         "about": [each.about for each in sources if each.about],
@@ -239,12 +239,17 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     }
 
 
+def _own(name: str, facts: Facts) -> OwnDataset:
+    """Return the settings of a dataset of the user; of a dataset of the catalog, settings without values."""
+    return facts.own.get(name) or OwnDataset.model_construct()
+
+
 def _is_all_tested(name: str, facts: Facts) -> bool:
     """Return whether each sample of a dataset is tested equally often, by models of other samples of any time."""
     folds, size = facts.folds_of(name), facts.size(name)
-    if size is None or len(folds) < 2 or facts.own.get(name, {}).get("dates"):
+    if size is None or len(folds) < 2 or _own(name, facts).dates:
         return False
-    return bool(folds["test_samples"].sum() == size["n_samples"] * facts.config["folds"]["n_repeats"])
+    return bool(folds["test_samples"].sum() == size["n_samples"] * facts.study.folds.n_repeats)
 
 
 def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
@@ -267,8 +272,8 @@ def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
 
 def _compared(name: str, rows: pd.DataFrame, facts: Facts) -> float:
     """Return the score of the same model, training parts and labels in the comparison; NaN if there is none."""
-    curves, repeats = facts.config["weak_labels"]["sample_curves"], facts.config["folds"]["n_repeats"]
-    if curves["missing_rate"] or curves["n_repeats"] != repeats or not (rows["times"] == 1).any():
+    curves, repeats = facts.study.weak_labels.sample_curves, facts.study.folds.n_repeats
+    if curves.missing_rate or curves.n_repeats != repeats or not (rows["times"] == 1).any():
         return float("nan")
     found = _leading(name, LEAD, facts)
     found = found[(found["model"] == rows["model"].iloc[0]) & (found["missing_rate"] == 0)] if len(found) else found
@@ -354,8 +359,8 @@ def _frequencies(name: str, facts: Facts) -> list[SimpleNamespace]:
 
 def _is_rate_estimated(name: str, facts: Facts) -> bool:
     """Return whether labels are incomplete at an unknown rate, without or with hidden positives."""
-    state, is_known = facts.labels_are[name], "missing_rate" in facts.own.get(name, {})
-    is_tried = state == "unknown" and any(facts.config["weak_labels"]["missing_rates"])
+    state, is_known = facts.labels_are[name], _own(name, facts).missing_rate is not None
+    is_tried = state == "unknown" and any(facts.study.weak_labels.missing_rates)
     return is_tried or (state == "incomplete" and not is_known)
 
 
@@ -396,8 +401,8 @@ def _values(facts: Facts) -> dict[str, Any]:
 
 def _gather(facts: Facts) -> dict[str, Any]:
     """Return the values of all templates."""
-    config, sizes = facts.config, {name: size for name in facts.datasets if (size := facts.size(name))}
-    score = config["weak_labels"]["scoring"]
+    study, sizes = facts.study, {name: size for name in facts.datasets if (size := facts.size(name))}
+    score = study.weak_labels.scoring
     tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
     intervals = facts.table("tables/complete_scores.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
@@ -406,7 +411,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     own = {name: facts.own[name] for name in facts.datasets if name in facts.own}
     hidden = rates[rates["hidden_rate"] > 0] if "hidden_share" in rates and len(sizes) == 1 else rates[:0]
     return {
-        **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
+        **{"config": study, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
         "of_dataset": {name: _of_dataset(name, facts) for name in sizes},
         "bests": facts.bests,
@@ -420,7 +425,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "public": {each.dataset: each.public for each in facts.sources if each.public},
         "densities": {name: size["label_density"] for name, size in sizes.items()},
         "scopes": [_scope(name, size, facts) for name, size in sizes.items()],
-        "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
+        "hidden_rates": [f"{rate} %" for rate in study.weak_labels.missing_rates if rate],
         **_by_labels(facts),
         "held": held_intervals(intervals, score),
         **{"held_others": _held_others(intervals, score), "quality": _quality(facts, score)},
@@ -431,12 +436,12 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         **_about_own(own),
         "typed": _typed(facts),
-        "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],
+        "splits": [name for name in sizes if not (_own(name, facts).dates or _own(name, facts).folds)],
         "all_tested": sizes and all(_is_all_tested(name, facts) for name in sizes),
         "hidden_shares": [f"{share:.1f} %" for share in hidden.get("hidden_share", ())],
         "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
         **_fits(facts),
-        "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["n_repeats"] > 1,
+        "is_repeated": study.folds.n_splits * study.folds.n_repeats > 1,
         **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
         "has_file": facts.has,
         **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
@@ -482,8 +487,8 @@ def _fits(facts: Facts) -> dict[str, Any]:
 
 def _has_own_reference(facts: Facts) -> bool:
     """Return whether the model that estimates missing rates was fitted for this, to all labels or to some of many."""
-    study, at_k = facts.config["weak_labels"], facts.table("tables/scores_at_k_summary.csv")
-    is_compared = facts.reference in study["models"] and 0 in study["missing_rates"]
+    study, at_k = facts.study.weak_labels, facts.table("tables/scores_at_k_summary.csv")
+    is_compared = facts.reference in study.models and 0 in study.missing_rates
     sizes = [facts.size(name) for name in (at_k["dataset"].unique() if len(at_k) else ())]
     return not is_compared or any(size is not None and size["n_labels"] > REFERENCE_LABELS for size in sizes)
 
@@ -519,7 +524,7 @@ def _quality(facts: Facts, score: str) -> list[SimpleNamespace]:
 
 def _forest_changes(facts: Facts) -> list[str]:
     """Name the settings of forests that are not the defaults."""
-    forest = facts.config["weak_labels"]["forest"]
+    forest = facts.study.weak_labels.forest.model_dump()
     return [f"{key} = {forest[key]}" for key, value in facts.forest_defaults.items() if forest[key] != value]
 
 
@@ -541,16 +546,16 @@ def _typed(facts: Facts) -> dict[str, list[str]]:
     return found
 
 
-def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _about_own(own: Mapping[str, OwnDataset]) -> dict[str, Any]:
     """Describe settings of the user's own datasets."""
     return {
-        "encoded": {name: each["categorical"] for name, each in own.items() if "categorical" in each},
-        "weighted": {name: each["weights"] for name, each in own.items() if "weights" in each},
-        "by_time": [name for name, each in own.items() if each.get("dates")],
-        "grouped": [name for name, each in own.items() if each.get("groups") or each.get("groups_by_scaffold")],
-        "filtered": [name for name, each in own.items() if each.get("label_filter")],
-        "selected": [name for name, each in own.items() if each.get("samples", {}).get("only")],
-        "completed": [name for name, each in own.items() if each["labels"].get("propagate")],
+        "encoded": {name: each.categorical for name, each in own.items() if each.categorical},
+        "weighted": {name: each.weights for name, each in own.items() if each.weights},
+        "by_time": [name for name, each in own.items() if each.dates],
+        "grouped": [name for name, each in own.items() if each.groups or each.groups_by_scaffold],
+        "filtered": [name for name, each in own.items() if each.label_filter and each.label_filter.model_fields_set],
+        "selected": [name for name, each in own.items() if each.samples and each.samples.only],
+        "completed": [name for name, each in own.items() if each.labels.propagate],
     }
 
 
@@ -569,9 +574,9 @@ def _about_score(score: str) -> dict[str, Any]:
 
 def _models(facts: Facts) -> dict[str, Any]:
     """Describe the compared models by their specifications. Only models with a score count."""
-    config, scores, texts = facts.config, facts.table(SCORES), load_phrases("methods")
+    scores, texts = facts.table(SCORES), load_phrases("methods")
     has_score = set(scores.dropna(subset="value")["model"]) if len(scores) else set()
-    names, own = config["weak_labels"]["models"], config["models"]["own"]
+    names, own = facts.study.weak_labels.models, facts.study.models.own
     specs = {name: facts.spec_of(name) for name in names}
     scored = [name for name in names if name in has_score]
 
@@ -589,7 +594,7 @@ def _models(facts: Facts) -> dict[str, Any]:
         "has_levels": bool(of(*_WITH_LEVELS)),
         "ways": texts["ways"],
         "of_folds": facts.of_folds,
-        "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & has_score],
+        "tuned": [name for name, entry in own.items() if entry.tune and {name, f"{name}+"} & has_score],
         "published": of("levels by labels"),
         "final_gaps": _treatments(sorted({*facts.finals.values()}), facts),
         **_learned(scored, facts),

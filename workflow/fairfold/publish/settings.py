@@ -8,6 +8,8 @@ from pydantic import Field
 
 from fairfold.core.settings import Settings, SparseSettings, Text
 
+Checklist = Literal["reforms", "tripod-ai"]
+
 
 class Author(SparseSettings):
     """An author of the study."""
@@ -38,5 +40,5 @@ class Publish(Settings):
     data_license: Text | None = None
     """License of the data, such as `CC-BY-4.0`."""
 
-    answers: dict[Literal["reforms", "tripod-ai"], dict[str, Text]] = {}
+    answers: dict[Checklist, dict[str, Text]] = {}
     """Your answers to items of a checklist, by the number of the item, such as `1a`."""

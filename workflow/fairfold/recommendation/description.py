@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -18,6 +18,9 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.models.description import describe_models
 from fairfold.models.legend import legend_table
 from fairfold.splitting.group_warnings import group_warnings
+
+if TYPE_CHECKING:
+    from fairfold.settings import Study
 
 
 class Description(NamedTuple):
@@ -73,7 +76,7 @@ def describe_study(
     datasets: Iterable[str],
     made: Any,
     *,
-    config: Mapping[str, Any],
+    study: Study,
     used: Sequence[str],
     labels_are: Iterable[str],
     left_out: Sequence[Mapping[str, str]],
@@ -87,7 +90,7 @@ def describe_study(
     made : mapping of str to str or sequence of str
         Files to write: ``config, models, legend, versions, sizes, columns, audit``, a file for each dataset in
         ``audits`` and ``rows``, and ``unavailable`` if datasets are left out.
-    config : mapping
+    study : Study
         Checked configuration.
     used : sequence of str
         Models of the study.
@@ -106,15 +109,17 @@ def describe_study(
     DataError
         If the configuration is strict and the audit of a dataset found an error.
     """
-    trained, n_splits = config["weak_labels"], config["folds"]["n_splits"]
-    write_text(yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True), made["config"])
-    of_models = describe_models(trained["models"], trained["variant"], config["models"])
-    legend = legend_table(used, config["models"], trained["scoring"])
+    trained, own = study.weak_labels, study.models.entries()
+    config = yaml.safe_dump(study.model_dump(by_alias=True), sort_keys=True, allow_unicode=True)
+    write_text(config, made["config"])
+    of_models = describe_models(trained.models, trained.variant, own)
+    legend = legend_table(used, own, trained.scoring)
     write_tables({"models": of_models, "versions": gather_versions(), "legend": legend}, made)
     if left_out:
         write_table(pd.DataFrame(left_out), made["unavailable"])
     each = [
-        describe_dataset(Dataset.load(path), state, n_splits) for path, state in zip(datasets, labels_are, strict=True)
+        describe_dataset(Dataset.load(path), state, study.folds.n_splits)
+        for path, state in zip(datasets, labels_are, strict=True)
     ]
     write_tables({"audits": [one.audit for one in each], "rows": [one.rows for one in each]}, made)
     for name, tables in (("sizes", [one.size for one in each]), ("columns", [one.columns for one in each])):
@@ -123,6 +128,6 @@ def describe_study(
     lines = [line for one in each for line in finding_lines(one.audit)]
     for line in lines:
         logging.warning(line)
-    for one in each if config["data"]["strict"] else ():
+    for one in each if study.data.strict else ():
         stop_on_errors(one.audit)
     return "".join(f"{line}\n" for line in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from fairfold.core.files import write_arrays
@@ -15,7 +14,7 @@ from fairfold.splitting.methods import study_folds
 _TRAINED = ("scores", "imputation", "predictions", "seconds")
 
 
-def compare(dataset: str, made: Any, params: Any, *, own: Mapping[str, Any], n_jobs: int = 1) -> None:
+def compare(dataset: str, made: Any, params: Any, *, n_jobs: int = 1) -> None:
     """Run all steps on a small dataset: split it, train models, correct their scores, and draw learning curves.
 
     Parameters
@@ -27,16 +26,14 @@ def compare(dataset: str, made: Any, params: Any, *, own: Mapping[str, Any], n_j
         those of :func:`correct`, with the prefix ``corrected_``; for each curve ``curve_scores`` and ``curves``.
     params : namespace
         Parameters of the rule.
-    own : mapping
-        Section ``models`` of the configuration, with the user's own models.
     n_jobs : int, default=1
         Number of threads.
     """
-    register_own(own)
+    register_own(params.own)
     write_arrays(made["folds"], fold_of=study_folds(Dataset.load(dataset), **params.folds, seed=params.seed))
     corrected = {name.removeprefix("corrected_"): made[name] for name in made.keys() if "corrected_" in name}  # noqa: SIM118
     for number, rate in enumerate(params.rates):
-        unit = Unit.load(dataset, made["folds"], rate, **params.unit, seed=params.seed, own=own)
+        unit = Unit.load(dataset, made["folds"], rate, **params.unit, seed=params.seed, own=params.own)
         predictions = []
         if rate in params.trained:
             files = {name: made[name][params.trained.index(rate)] for name in _TRAINED}

@@ -7,17 +7,20 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fairfold.core.files import atomic_open
 from fairfold.report.contents import Item, Section, load_contents, owner
 from fairfold.report.templates import plain_text
 
+if TYPE_CHECKING:
+    from fairfold.settings import Study
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest date that ZIP supports. A fixed date makes archives reproducible.
 
 
 def write_archive(
-    results: str | os.PathLike[str], files: Iterable[str], config: Mapping[str, Any], target: str | os.PathLike[str]
+    results: str | os.PathLike[str], files: Iterable[str], study: Study, target: str | os.PathLike[str]
 ) -> None:
     """Write figures, tables, configuration and a README with captions to a ZIP archive.
 
@@ -27,8 +30,8 @@ def write_archive(
         Folder of results.
     files : iterable of str
         Paths relative to `results`: figures (PDF, PNG), tables (CSV) and the configuration.
-    config : mapping
-        Configuration of the study, used in captions.
+    study : Study
+        Checked configuration, used in captions.
     target : str or path-like
         Path of the archive.
     """
@@ -37,7 +40,7 @@ def write_archive(
         f"figures/{Path(file).name}" if file.endswith((".pdf", ".png")) else file: file for file in sorted(files)
     }
     content = {position: (Path(results) / file).read_bytes() for position, file in positions.items()}
-    content["README.txt"] = _readme(positions, config).encode()
+    content["README.txt"] = _readme(positions, study).encode()
     write_zip(content, target)
 
 
@@ -59,27 +62,27 @@ def write_zip(content: Mapping[str, bytes], target: str | os.PathLike[str]) -> N
             archive.writestr(entry, content[position])
 
 
-def _readme(positions: Mapping[str, str], config: Mapping[str, Any]) -> str:
+def _readme(positions: Mapping[str, str], study: Study) -> str:
     """List the files of each report entry with title and caption."""
     contents = load_contents()
     members: dict[str, list[str]] = {}
     for position, file in positions.items():
         found = owner(re.sub(r"\.pdf$", ".png", file), contents)  # The report shows the picture.
-        members.setdefault("" if found is None else _description(*found, config), []).append(position)
+        members.setdefault("" if found is None else _description(*found, study), []).append(position)
     texts = ["Figures and tables of a study by fairfold; config.yaml is its configuration.\n"]
     texts += ["\n".join([*sorted(files), "", text, ""]) for text, files in members.items() if text]
     return "\n".join(texts)
 
 
-def caption_of(file: str, config: Mapping[str, Any], contents: Iterable[Section]) -> str:
+def caption_of(file: str, study: Study, contents: Iterable[Section]) -> str:
     """Return the title and the caption of a figure or table.
 
     Parameters
     ----------
     file : str
         Path of the PNG or CSV file, relative to the folder of results.
-    config : mapping
-        Configuration of the study.
+    study : Study
+        Checked configuration.
     contents : iterable of Section
         Sections of the report.
 
@@ -89,14 +92,14 @@ def caption_of(file: str, config: Mapping[str, Any], contents: Iterable[Section]
         Title and caption in reStructuredText; empty if the report does not show the file.
     """
     found = owner(file, contents)
-    return "" if found is None else _description(*found, config).replace("\n", ". ", 1)
+    return "" if found is None else _description(*found, study).replace("\n", ". ", 1)
 
 
-def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:
-    return f"{section.title}: {item.title}\n{plain_text(item.caption, config, item.labels_of)}"
+def _description(section: Section, item: Item, study: Study) -> str:
+    return f"{section.title}: {item.title}\n{plain_text(item.caption, study, item.labels_of)}"
 
 
-def pack(files: Iterable[str], target: str, config: Mapping[str, Any]) -> None:
+def pack(files: Iterable[str], target: str, study: Study) -> None:
     """Write files of a study to an archive in its folder of results.
 
     Parameters
@@ -105,8 +108,8 @@ def pack(files: Iterable[str], target: str, config: Mapping[str, Any]) -> None:
         Files below the folder of the archive, as in :func:`write_archive`.
     target : str
         Path of the archive.
-    config : mapping
-        Configuration of the study.
+    study : Study
+        Checked configuration.
     """
     results = Path(target).parent
-    write_archive(results, [Path(path).relative_to(results).as_posix() for path in files], config, target)
+    write_archive(results, [Path(path).relative_to(results).as_posix() for path in files], study, target)

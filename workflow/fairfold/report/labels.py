@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from fairfold.errors import listed
+
+if TYPE_CHECKING:
+    from fairfold.settings import Study
 
 _MOST_NAMED = 4
 _STATES = {
@@ -15,15 +18,15 @@ _STATES = {
 }
 
 
-def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> str:
+def labels_sentences(datasets: Collection[str], study: Study) -> str:
     """Describe the declared state of the labels of datasets, and what it means for scores.
 
     Parameters
     ----------
     datasets : collection of str
         Datasets.
-    config : mapping
-        Configuration of the study, with defaults.
+    study : Study
+        Checked configuration.
 
     Returns
     -------
@@ -32,13 +35,15 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
 
     Examples
     --------
-    >>> config = {"data": {"labels_are": "unknown", "own": {"mine": {"labels_are": "complete"}}}}
-    >>> labels_sentences(["mine"], config)
+    >>> from fairfold.settings import Study
+    >>> mine = {"path": "mine.csv", "labels": {"last": 1}, "labels_are": "complete"}
+    >>> study = Study(seed=1, data={"own": {"mine": mine}}, weak_labels={"datasets": ["mine"]})
+    >>> labels_sentences(["mine"], study)
     'The labels of mine are declared complete.'
     """
     left, sentences = list(datasets), list[str]()
     for state, sentence in _STATES.items():
-        names = [dataset for dataset in left if state_of(dataset, config) == state]
+        names = [dataset for dataset in left if state_of(dataset, study) == state]
         left = [dataset for dataset in left if dataset not in names]
         if names:
             others = f"{'the other' if sentences else 'all'} {len(names)} datasets"
@@ -46,15 +51,15 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
     return " ".join(sentences)
 
 
-def state_of(dataset: str, config: Mapping[str, Any]) -> str:
+def state_of(dataset: str, study: Study) -> str:
     """Return the declared state of the labels of a dataset.
 
     Parameters
     ----------
     dataset : str
         Dataset.
-    config : mapping
-        Configuration of the study, with defaults.
+    study : Study
+        Checked configuration.
 
     Returns
     -------
@@ -63,9 +68,11 @@ def state_of(dataset: str, config: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> config = {"data": {"labels_are": "unknown", "own": {"mine": {"labels_are": "unknown", "missing_rate": 0.3}}}}
-    >>> state_of("mine", config), state_of("flags", config)
+    >>> from fairfold.settings import Study
+    >>> mine = {"path": "mine.csv", "labels": {"last": 1}, "missing_rate": 0.3}
+    >>> study = Study(seed=1, data={"own": {"mine": mine}}, weak_labels={"datasets": ["mine"]})
+    >>> state_of("mine", study), state_of("flags", study)
     ('incomplete', 'unknown')
     """
-    declared = config["data"]["own"].get(dataset, config["data"])
-    return "incomplete" if declared.get("missing_rate") is not None else declared["labels_are"]
+    declared = study.data.own.get(dataset, study.data)
+    return "incomplete" if getattr(declared, "missing_rate", None) is not None else declared.labels_are

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -27,6 +27,9 @@ from fairfold.report.templates import render, text_html
 from fairfold.report.thresholds import threshold_chooser
 from fairfold.report.verdicts import title_of, verdict_card
 
+if TYPE_CHECKING:
+    from fairfold.settings import Study
+
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _TITLES = {"papers": "Parts of papers"}
 # Tables of a final model, with their columns of text.
@@ -40,7 +43,7 @@ _OF_FINAL: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Study:
+class Inputs:
     """Inputs of a report.
 
     Parameters
@@ -50,15 +53,15 @@ class Study:
     files : frozenset of str
         Paths of the files that this configuration produces, relative to `results`. Other files in the folder are
         ignored.
-    config : mapping
-        Configuration, with defaults.
+    study : Study
+        Checked configuration.
     contents : list of Section
         Declared sections.
     """
 
     results: Path
     files: frozenset[str]
-    config: Mapping[str, Any]
+    study: Study
     contents: list[Section]
 
     def own(self, entry: Item) -> list[tuple[str, str]]:
@@ -81,7 +84,7 @@ class Study:
 def render_report(
     results: str | os.PathLike[str],
     files: Collection[str],
-    config: Mapping[str, Any],
+    study: Study,
     contents: list[Section] | None = None,
     page: str = "report",
 ) -> str:
@@ -96,8 +99,8 @@ def render_report(
         Folder of results.
     files : collection of str
         Paths of the files that this configuration produces, relative to `results`.
-    config : mapping
-        Configuration, with defaults.
+    study : Study
+        Checked configuration.
     contents : list of Section or None, default=None
         Sections of the report. By default, the result of ``load_contents()``.
     page : {"report", "papers"}, default="report"
@@ -111,22 +114,22 @@ def render_report(
     files = frozenset(files)
     declared = load_contents() if contents is None else contents
     declared = [*declared, _leftovers(files, declared)]
-    study = Study(Path(results), files, config, declared)
-    chosen = [section for section in declared if section.page == page and is_on(section, config)]
+    inputs = Inputs(Path(results), files, study, declared)
+    chosen = [section for section in declared if section.page == page and is_on(section, study)]
     built = [
-        section for section in (_section(section, study) for section in chosen) if section["items"] or section["more"]
+        section for section in (_section(section, inputs) for section in chosen) if section["items"] or section["more"]
     ]
     _number([item for section in built for item in section["items"]])
     is_answered = page == PAGES[0] and ANSWER in files
-    answers = load(study.results / ANSWER) if is_answered else {}
-    cards = [verdict_card(answer, has_final=config["final"]["fit"]) for answer in answers.values()]
-    others = [name for name in PAGES if name != page and name in pages_of(declared, files, config)]
+    answers = load(inputs.results / ANSWER) if is_answered else {}
+    cards = [verdict_card(answer, has_final=study.final.fit) for answer in answers.values()]
+    others = [name for name in PAGES if name != page and name in pages_of(declared, files, study)]
     return render(
         "report.html.jinja",
-        **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": config["seed"]},
+        **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": study.seed},
         title=_TITLES.get(page) or title_of(cards),
         are_folded=len(cards) > _CARDS_AT_FIRST,
-        files=[(file, _size(study.results / file)) for file in sorted(files) if file.endswith(".csv")]
+        files=[(file, _size(inputs.results / file)) for file in sorted(files) if file.endswith(".csv")]
         * (page == PAGES[0]),
     )
 
@@ -145,23 +148,23 @@ def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
     return Section("other-results", "Other results", items)
 
 
-def _section(section: Section, study: Study) -> dict[str, Any]:
+def _section(section: Section, inputs: Inputs) -> dict[str, Any]:
     items, absent, more = [], [], []
-    for position, entry in enumerate(entry for entry in section.items if is_on(entry, study.config)):
-        content = _BUILDERS[entry.kind](entry, study)
+    for position, entry in enumerate(entry for entry in section.items if is_on(entry, inputs.study)):
+        content = _BUILDERS[entry.kind](entry, inputs)
         if content is None:
             absent.append(entry.title)
         elif content and not entry.embed:
             more += content["tables"]
         elif content:  # Empty content means that there is nothing to show.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
-            caption = text_html(entry.caption, study.config, entry.labels_of)
+            caption = text_html(entry.caption, inputs.study, entry.labels_of)
             shown = next((content[key] for key in ("images", "choosers", "models") if key in content), ())
             is_open = entry.open and len(shown) <= _CARDS_AT_FIRST
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     return {
         **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
-        "intro": text_html(section.intro, study.config, section.labels_of),
+        "intro": text_html(section.intro, inputs.study, section.labels_of),
         "n_failed": sum(item["n_failed"] for item in items),
     }
 
@@ -173,75 +176,75 @@ def _number(items: list[dict[str, Any]]) -> None:
             item["number"] = number
 
 
-def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
-    images = [_image(file, name, entry, study) for file, name in study.own(entry)]
+def _figure(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    images = [_image(file, name, entry, inputs) for file, name in inputs.own(entry)]
     shown = [image for image in images if image["finding"] or entry.spec is None or not entry.spec.optional]
     return {"images": shown} if shown else {} if images else None
 
 
-def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
+def _image(file: str, name: str, entry: Item, inputs: Inputs) -> dict[str, Any]:
     vector = str(PurePosixPath(file).with_suffix(".pdf"))
     return {
-        **embedded_image(study.results / file),
+        **embedded_image(inputs.results / file),
         "file": file,
-        "pdf": vector if vector in study.files else None,
+        "pdf": vector if vector in inputs.files else None,
         "name": name,
         "alt": f"{entry.alt}: {name}" if name else entry.alt,
-        "finding": _finding(entry, name, study),
+        "finding": _finding(entry, name, inputs),
     }
 
 
-def _finding(entry: Item, name: str, study: Study) -> str:
+def _finding(entry: Item, name: str, inputs: Inputs) -> str:
     """Return the first sentence of a caption."""
     if entry.spec is None or entry.spec.finding is None:
         return ""
     paths = [table.replace("*", name) for table in entry.spec.reads]
-    return entry.spec.finding(*(_read(path, study) for path in paths)) if study.files.issuperset(paths) else ""
+    return entry.spec.finding(*(_read(path, inputs) for path in paths)) if inputs.files.issuperset(paths) else ""
 
 
-def _table(entry: Item, study: Study) -> dict[str, Any] | None:
-    tables = [_embedded(file, name, entry, study) for file, name in study.own(entry)]
+def _table(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    tables = [_embedded(file, name, entry, inputs) for file, name in inputs.own(entry)]
     return {"tables": tables} if tables else None
 
 
-def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
+def _embedded(file: str, name: str, entry: Item, inputs: Inputs) -> dict[str, Any]:
     links = {"file": file, "name": name, "title": entry.title}
     if not entry.embed:
         return {**links, "html": None}
-    table = table_of_file(study.results / file, columns=entry.columns)
+    table = table_of_file(inputs.results / file, columns=entry.columns)
     sizes = {"n_rows": table.n_rows, "n_shown": len(table.rows), "n_columns": table.n_columns}
     return {**links, **sizes, "html": table_html(table, entry.title), "n_columns_shown": len(table.columns)}
 
 
-def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.source not in study.files:
+def _sentences(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    if entry.source not in inputs.files:
         return None
-    return {"groups": {name: answer.details for name, answer in load(study.results / entry.source).items()}}
+    return {"groups": {name: answer.details for name, answer in load(inputs.results / entry.source).items()}}
 
 
-def _published(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.source not in study.files:
+def _published(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    if entry.source not in inputs.files:
         return None
-    comparison = _read(entry.source, study)
-    tables = [_embedded(entry.source, "", entry, study)] if len(comparison) else []
+    comparison = _read(entry.source, inputs)
+    tables = [_embedded(entry.source, "", entry, inputs)] if len(comparison) else []
     return {"sentences": published_sentences(comparison), "tables": tables}
 
 
-def _thresholds(entry: Item, study: Study) -> dict[str, Any] | None:
-    threshold = study.config["weak_labels"]["forest"]["threshold"]
-    tables = [(_read(file, study), name) for file, name in study.own(entry)]
+def _thresholds(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    threshold = inputs.study.weak_labels.forest.threshold
+    tables = [(_read(file, inputs), name) for file, name in inputs.own(entry)]
     choosers = [threshold_chooser(table, threshold, name) for table, name in tables if len(table)]
     return {"choosers": choosers} if choosers else None
 
 
-def _final(entry: Item, study: Study) -> dict[str, Any] | None:
-    models = [_final_model(PurePosixPath(file).parent, name, study) for file, name in study.own(entry)]
+def _final(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    models = [_final_model(PurePosixPath(file).parent, name, inputs) for file, name in inputs.own(entry)]
     return {"models": models} if models else None
 
 
-def _final_model(folder: PurePosixPath, dataset: str, study: Study) -> dict[str, Any]:
-    scores, *others = (read_table(study.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
-    model = read_json(study.results / folder / "columns.json")["name"]
+def _final_model(folder: PurePosixPath, dataset: str, inputs: Inputs) -> dict[str, Any]:
+    scores, *others = (read_table(inputs.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
+    model = read_json(inputs.results / folder / "columns.json")["name"]
     parts = final_parts(scores, *others)
     for part in parts:
         if part["id"] == "labels":  # The section on labels has their scores.
@@ -253,27 +256,27 @@ def _final_model(folder: PurePosixPath, dataset: str, study: Study) -> dict[str,
     }
 
 
-def _costs(entry: Item, study: Study) -> dict[str, Any]:
-    costs = gather_costs(study.results / entry.source)
+def _costs(entry: Item, inputs: Inputs) -> dict[str, Any]:
+    costs = gather_costs(inputs.results / entry.source)
     tables = [{"name": "Steps", "html": table_html(table_of(costs), "Steps"), "file": None}]
     return {"sentences": [costs_sentence(costs)], "tables": tables}
 
 
-def _versions(entry: Item, study: Study) -> dict[str, Any]:
+def _versions(entry: Item, inputs: Inputs) -> dict[str, Any]:
     return {"tables": [{"name": "", "html": table_html(table_of(gather_versions()), "Versions"), "file": None}]}
 
 
-def _file(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.source not in study.files:
+def _file(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    if entry.source not in inputs.files:
         return None
-    return {"file": entry.source, "text": (study.results / entry.source).read_text(encoding="utf-8")}
+    return {"file": entry.source, "text": (inputs.results / entry.source).read_text(encoding="utf-8")}
 
 
-def _failures(entry: Item, study: Study) -> dict[str, Any]:
+def _failures(entry: Item, inputs: Inputs) -> dict[str, Any]:
     """Return tables of failures, or an empty dict if nothing failed."""
     tables, n_failed = [], 0
-    for file in (file for file in entry.source if file in study.files):
-        if n := len(table := failures_of(_read(file, study))):
+    for file in (file for file in entry.source if file in inputs.files):
+        if n := len(table := failures_of(_read(file, inputs))):
             html = table_html(table_of(table, n), entry.title)
             sizes = {"n_rows": n, "n_shown": n, "n_columns": 0, "n_columns_shown": 0}
             tables.append({"name": file, "file": file, **sizes, "html": html})
@@ -283,19 +286,19 @@ def _failures(entry: Item, study: Study) -> dict[str, Any]:
     return {"title": f"{entry.title} ({n_failed})", "n_failed": n_failed, "tables": tables}
 
 
-def _read(file: str, study: Study) -> pd.DataFrame:
-    return read_results(study.results / file)
+def _read(file: str, inputs: Inputs) -> pd.DataFrame:
+    return read_results(inputs.results / file)
 
 
 # Functions that build the content of an entry. They return None if files are missing.
-_BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
+_BUILDERS: dict[str, Callable[[Item, Inputs], dict[str, Any] | None]] = {
     **{"failures": _failures, "figure": _figure, "table": _table},
     **{"sentences": _sentences, "published": _published, "thresholds": _thresholds},
     **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
 }
 
 
-def write_pages(files: Iterable[str], pages: Mapping[str, str], config: Mapping[str, Any]) -> None:
+def write_pages(files: Iterable[str], pages: Mapping[str, str], study: Study) -> None:
     """Write the pages of a study.
 
     Parameters
@@ -304,10 +307,10 @@ def write_pages(files: Iterable[str], pages: Mapping[str, str], config: Mapping[
         Files of the study, below the folder of the pages.
     pages : mapping of str to str
         File to write for each page, among them ``report``.
-    config : mapping
-        Configuration, with defaults.
+    study : Study
+        Checked configuration.
     """
     results = Path(pages["report"]).parent
     shown = [Path(path).relative_to(results).as_posix() for path in files]
     for page, path in pages.items():
-        write_text(render_report(results, shown, config, page=page), path)
+        write_text(render_report(results, shown, study, page=page), path)

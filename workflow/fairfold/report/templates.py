@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,14 +34,14 @@ def render(template: str, **values: Any) -> str:
     return _pages().get_template(template).render(**values)
 
 
-def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> str:
+def plain_text(text: str, config: Any, labels_of: str | None = None) -> str:
     """Fill in the values of a text and return it as reStructuredText.
 
     Parameters
     ----------
     text : str
         Name of an ``.rst`` file in ``workflow/report``, or the text itself.
-    config : mapping
+    config : Study or mapping
         Configuration of the study. Texts read it as ``snakemake.config``, as in the report of Snakemake.
     labels_of : str or None, default=None
         Configuration key that contains datasets. The result of :func:`~fairfold.report.labels.labels_sentences` for
@@ -63,14 +62,14 @@ def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = Non
     return written if labels_of is None else f"{written} {labels_sentences(setting(labels_of, config), config)}"
 
 
-def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> Markup:
+def text_html(text: str, config: Any, labels_of: str | None = None) -> Markup:
     """Fill in the values of a text and convert it to HTML.
 
     Parameters
     ----------
     text : str
         Name of an ``.rst`` file in ``workflow/report``, or the text itself.
-    config : mapping
+    config : Study or mapping
         Configuration of the study.
     labels_of : str or None, default=None
         Configuration key that contains datasets, see :func:`plain_text`.

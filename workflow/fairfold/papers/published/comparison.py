@@ -13,7 +13,7 @@ from fairfold.papers.published import cross_testing, ecoc, splitting, weak_label
 from fairfold.papers.published.rows import COLUMNS, Tables, by_distance
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 # File of resources/published -> function that adds our numbers
 _PREFIX = "published_"

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances, with_results
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 PAPER = "Korjus, Hebart & Vicente (2016)"
 _FILES = {  # name of the data in the figures -> file of the authors; our data may be other draws

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.papers.published.rows import Tables, missing_reason, with_distances, with_results
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 PAPER = "MATLAB's page of kfoldPredict"
 _KEYS = ["example", "quantity", "true", "predicted", "candidate"]

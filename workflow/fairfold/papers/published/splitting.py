@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.papers.published.rows import Tables, joined, missing_reason, notes_of, with_distances, with_results
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 PAPER = "Tiittanen, Holm & Törönen (2021)"
 PACKAGES = "Public packages"

@@ -12,7 +12,7 @@ from fairfold.papers.published.rows import Tables, joined, missing_reason, with_
 from fairfold.papers.published.weak_labels import PAPER
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
 _MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances, with_results
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
     from fairfold.weak_labels.settings import WeakLabels
 
 PAPER = "Ilidio, Cerri, Vens & Nakano (2024)"
