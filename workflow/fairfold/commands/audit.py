@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
     out = sys.stdout
     if options.output is not None:
-        check_output(options.output, options.table, *[options.test] * (options.test is not None))
+        check_output(options.output, *(table for table in (options.table, options.test) if table is not None))
         out = messages_beside(options.output)
     data = _read(options.table, options)
     test = None if options.test is None else _read(options.test, options)
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         if row.evidence:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
-    print(", ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in counts.items()), file=out)
+    print(", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items()), file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))
 
 

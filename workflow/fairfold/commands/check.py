@@ -103,7 +103,11 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
         raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
     kept = options.study / _CHECKS / f"{dataset}.csv"
     sheet = sheet_to_fill(
-        *(data.Y, read_study_predictions(options.study / "results", dataset), options.cells, ids, data.label_names),
+        data.Y,
+        read_study_predictions(options.study / "results", dataset),
+        options.cells,
+        ids,
+        data.label_names,
         shows_probabilities=options.show_probabilities,
         earlier=read_checked(kept, data.version) if kept.is_file() else None,
         groups=data.groups,

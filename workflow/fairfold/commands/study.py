@@ -18,7 +18,17 @@ import yaml
 
 from fairfold.commands import recommend
 from fairfold.console import rerun
-from fairfold.console.options import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.console.options import (
+    COLUMN,
+    COLUMN_KEYS,
+    ROLES,
+    STATE_KEYS,
+    add_options,
+    check_labels,
+    errors_in_options,
+    in_options,
+    stanza_of,
+)
 from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.defaults import MISSING_RATES, N_SPLITS, SCORE
@@ -31,13 +41,9 @@ from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
-_OF_A_TABLE = (
-    *("labels", "presence", "min_positives", "hierarchy", "propagate"),
-    *("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first"),
-    *("text", "categorical", "numeric", "dates_as_features", "molecules"),
-    *("labels_are", "missing_rate"),
-    *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
-)
+_OF_LABELS = ("labels", "presence", "min_positives", "hierarchy", "propagate")
+_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict")
+_OF_A_TABLE = (*_OF_LABELS, *COLUMN_KEYS, *ROLES, *STATE_KEYS, *_OF_COMPARISON)
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
@@ -149,7 +155,8 @@ def run(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any] | None) -> None:
     """Run Snakemake in the locked folder of the study, and print the recommendations."""
     command = snakemake_command(folder, *_targets(options), *options.snakemake, cores=options.cores)
-    command += ["--dry-run"] * options.dry_run
+    if options.dry_run:
+        command.append("--dry-run")
     path = folder / CONFIGURATION
     is_new = configuration is not None and not path.exists()
     if configuration is not None:
@@ -299,8 +306,8 @@ def _study_of_crate(options: argparse.Namespace, held: contextlib.ExitStack) -> 
 
 
 def _option_of_table(options: argparse.Namespace) -> str | None:
-    given = (name for name in _OF_A_TABLE if getattr(options, name) not in (None, []))
-    return next((f"--{name.replace('_', '-')}" for name in given), None)
+    names = (name for name in _OF_A_TABLE if getattr(options, name) not in (None, []))
+    return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
 def _check(configuration: dict[str, Any], folder: Path) -> None:
@@ -340,19 +347,21 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         dataset["format"] = kind
     if options.hierarchy:
         dataset["labels"]["hierarchy"] = relative(options.hierarchy)
-    given = {key: value for key, value in vars(options).items() if value not in (None, [])}
-    folds = {key: given[option] for key, option in (("n_splits", "folds"), ("n_repeats", "repeats")) if option in given}
-    if "dates" in given:
+    chosen = {key: value for key, value in vars(options).items() if value not in (None, [])}
+    folds = {
+        key: chosen[option] for key, option in (("n_splits", "folds"), ("n_repeats", "repeats")) if option in chosen
+    }
+    if "dates" in chosen:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
     keys = "missing_rates", "models", "models_per_job"
-    compared: dict[str, Any] = {key: given[key] for key in keys if key in given}
-    if "score" in given:
-        compared["scoring"] = given["score"]
-    study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
-    if "dates" not in given:  # Learning curves draw random folds.
-        curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if given.get("has_many_cells") else {})
+    compared: dict[str, Any] = {key: chosen[key] for key in keys if key in chosen}
+    if "score" in chosen:
+        compared["scoring"] = chosen["score"]
+    study = {"seed": chosen.get("seed", 1), "data": {"own": {name: dataset}}}
+    if "dates" not in chosen:  # Learning curves draw random folds.
+        curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if chosen.get("has_many_cells") else {})
         compared["sample_curves"] = {"datasets": [name], **curve}
-    if given.get("has_many_labels"):
+    if chosen.get("has_many_labels"):
         compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
     study["data"] |= {"strict": True} if options.strict else {}

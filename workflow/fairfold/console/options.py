@@ -48,10 +48,18 @@ _ADVICE = [
 ]
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 COLUMNS: dict[str, Any] = {**COLUMN, "nargs": "+", "default": []}
-_ROLES = {
-    **{"text": "text", "categorical": "category", "numeric": "number"},
-    **{"dates_as_features": "date", "molecules": "molecule"},
+COLUMN_KEYS = ("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first")
+"""Options and keys of columns with a role other than a feature."""
+STATE_KEYS = ("labels_are", "missing_rate")
+"""Options and keys of the state of the labels."""
+ROLES = {
+    "text": "text",
+    "categorical": "category",
+    "numeric": "number",
+    "dates_as_features": "date",
+    "molecules": "molecule",
 }
+"""Role of the columns of an option."""
 
 
 def add_options(add: Any, **labels: Any) -> None:
@@ -160,32 +168,29 @@ def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
     >>> stanza_of(argparse.Namespace(labels=["label_"], id="plant", min_positives=10), "my.csv")
     {'path': 'my.csv', 'labels': {'prefix': 'label_'}, 'id': 'plant', 'label_filter': {'min_positives': 10}}
     """
-    given = {name: value for name, value in vars(options).items() if value not in (None, [])}
+    chosen = {name: value for name, value in vars(options).items() if value not in (None, [])}
     first, *others = options.labels
     is_prefix = not others and not first[-1:].isalnum()  # A name such as T1 may be a column.
     labels: dict[str, Any] = {"prefix": first} if is_prefix else {"names": options.labels}
-    labels |= {key: given[key] for key in ("hierarchy", "propagate", "presence") if key in given}
-    keys = (
-        *("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first"),
-        *("labels_are", "missing_rate"),
-    )
-    stanza = {"path": path, "labels": labels} | {key: given[key] for key in keys if key in given}
-    stanza |= _features(given)
-    if "min_positives" in given:
-        stanza["label_filter"] = {"min_positives": given["min_positives"]}
+    labels |= {key: chosen[key] for key in ("hierarchy", "propagate", "presence") if key in chosen}
+    keys = (*COLUMN_KEYS, *STATE_KEYS)
+    stanza = {"path": path, "labels": labels} | {key: chosen[key] for key in keys if key in chosen}
+    stanza |= _features(chosen)
+    if "min_positives" in chosen:
+        stanza["label_filter"] = {"min_positives": chosen["min_positives"]}
     return stanza
 
 
-def _features(given: Mapping[str, Any]) -> dict[str, Any]:
+def _features(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys for roles of features."""
     from fairfold.datasets.categories import ENCODINGS  # This import is slow.
 
-    named = given.get("categorical", [])
+    named = chosen.get("categorical", [])
     if len(named) == 1 and named[0] in ENCODINGS:
         return {"categorical": named[0]}
     roles: dict[str, str] = {}
-    for option, role in _ROLES.items():
-        for column in given.get(option, []):
+    for option, role in ROLES.items():
+        for column in chosen.get(option, []):
             if roles.setdefault(column, role) != role:
                 raise ConfigError(f"column {column!r} cannot be both {roles[column]} and {role}. Choose one.")
     return {"features": roles} if roles else {}

@@ -140,8 +140,8 @@ def _study_of(folder: Path) -> Study:
             f"{folder} has no {_CONFIGURATION.as_posix()}. Name the folder of a study, or run `fairfold study` first."
         )
     document = load_yaml(path)
-    if (own := folder / _OF_USER).is_file() and "publish" in (given := load_yaml(own)):
-        document["publish"] = given["publish"]
+    if (own := folder / _OF_USER).is_file() and "publish" in (newer := load_yaml(own)):
+        document["publish"] = newer["publish"]
     return check_config(document, [own if own.is_file() else path])
 
 
@@ -149,11 +149,11 @@ def _jobs(folder: Path) -> pd.DataFrame:
     """List the files of the study with the state that Snakemake finds."""
     import pandas as pd
 
-    targets = ["all", *["final"] * any((folder / "results" / "final").glob("*"))]
+    targets = ["all", "final"] if any((folder / "results" / "final").glob("*")) else ["all"]
     command = snakemake_command(folder, *targets, "--detailed-summary")
     done = subprocess.run([*command, "--configfile", str(folder / _CONFIGURATION)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    start = next((at for at, line in enumerate(lines) if line.startswith("output_file\t")), None)
+    start = next((number for number, line in enumerate(lines) if line.startswith("output_file\t")), None)
     if done.returncode or start is None:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise StudyError(f"{folder}: Snakemake cannot list the files of the study: {last}")

@@ -101,8 +101,8 @@ def _checked(crate: Path, config: Any) -> Study:
     except ConfigError as error:
         raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from None
     named = {"data.cache": study.data.cache, "data.mirrors": study.data.mirrors}
-    if given := [key for key, value in named.items() if value]:
-        raise ConfigError(f"{where}: {given[0]} names a place outside of the archive. Remove it.")
+    if keys := [key for key, value in named.items() if value]:
+        raise ConfigError(f"{where}: {keys[0]} names a place outside of the archive. Remove it.")
     if study.weak_labels.checked_cells != CHECKS:
         raise ConfigError(f"{where}: weak_labels.checked_cells must be {CHECKS!r} in an archive. Correct it.")
     return study

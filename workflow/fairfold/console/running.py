@@ -77,7 +77,7 @@ def check_file(path: Path, option: str = "") -> None:
 
     check_is_file(path)
     if not path.is_file():
-        raise DataError(f"{option}{': ' * bool(option)}there is no file {path} in {Path.cwd()}. Check the path.")
+        raise DataError(f"{f'{option}: ' if option else ''}there is no file {path} in {Path.cwd()}. Check the path.")
 
 
 class Run:
