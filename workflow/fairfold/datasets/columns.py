@@ -152,7 +152,9 @@ def account_line(data: Dataset) -> str:
         for row in table[:2].itertuples()
     ]
     gaps = np.zeros(0) if sparse.issparse(data.X) else np.isnan(data.X).sum(axis=0)
-    missing = [f"{gaps.sum()} of {data.X.size} cells of {np.count_nonzero(gaps)} features missing"] * bool(gaps.any())
+    missing = []
+    if gaps.any():
+        missing.append(f"{gaps.sum()} of {data.X.size} cells of {np.count_nonzero(gaps)} features missing")
     if data.n_unmeasured:
         missing.append(f"{data.n_unmeasured} of {np.prod(data.Y.shape)} label cells unmeasured")
     return ", ".join([*numbers, *missing, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])

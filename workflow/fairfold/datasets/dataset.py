@@ -433,11 +433,13 @@ def _check_parts(data: Dataset) -> None:
             found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
             raise ValueError(f"{found}, for {n_samples} samples and {n_labels} labels")
     if data.typed is not None:
-        for at, (name, cells) in enumerate(
-            data.typed.cells.items(), start=len(data.feature_names) - len(data.typed.cells)
-        ):
-            positions = data.X[:, at]
-            if data.feature_names[at] != name or not np.isin(positions[~np.isnan(positions)], range(len(cells))).all():
+        first = len(data.feature_names) - len(data.typed.cells)
+        for column, (name, cells) in enumerate(data.typed.cells.items(), start=first):
+            positions = data.X[:, column]
+            if (
+                data.feature_names[column] != name
+                or not np.isin(positions[~np.isnan(positions)], range(len(cells))).all()
+            ):
                 raise ValueError(f"column {name!r} does not fit its cells")
     if data.Y.size and not UNMEASURED <= data.Y.min() <= data.Y.max() <= (1 if is_multilabel else n_labels - 1):
         raise ValueError("labels have unknown codes")

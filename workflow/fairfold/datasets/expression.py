@@ -117,12 +117,12 @@ class SampleSheet:
         for name, facts in self.rows:
             texts.setdefault(name, {}).update(dict.fromkeys(facts.get(key, ())))
         # A value that is missing in one channel may be given in the other.
-        given = {name: [text for text in found if text.casefold() not in GAPS] for name, found in texts.items()}
-        for name, values in given.items():
+        values_of = {name: [text for text in found if text.casefold() not in GAPS] for name, found in texts.items()}
+        for name, values in values_of.items():
             if len(values) > 1:
                 found = f"sample {name!r} has two values of {key!r}, {' and '.join(map(repr, values))}"
                 raise DataError(f"{self.source}: {found}. Select one of its rows with samples.only.")
-        return {name: next(iter(given[name] or found), "") for name, found in texts.items()}
+        return {name: next(iter(values_of[name] or found), "") for name, found in texts.items()}
 
     def classes(self, key: str, classes: Mapping[str, str], *, drop_missing: bool = False) -> dict[str, str]:
         """Return the class of each sample, in the order of the file.
@@ -331,7 +331,7 @@ def read_series_samples(path: PathLike) -> SampleSheet:
     for line, field, cells in rows:
         if len(cells) != len(names):
             raise DataError(f"{path}, line {line}: {field} has {len(cells)} cells, but there are {len(names)} samples.")
-    facts = ([_fact(field, cells[at]) for _, field, cells in rows if cells[at]] for at in range(len(names)))
+    facts = ([_fact(field, cells[i]) for _, field, cells in rows if cells[i]] for i in range(len(names)))
     return _sheet(zip(names, facts, strict=True), path)
 
 
@@ -403,8 +403,8 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
         link = _folded(_reference(_bare(next(lines, (0, ""))[1])[0], Path(matrix), 1)) + "name"
     with _lines(path, "a MAGE-TAB sample table") as lines:
         header = _bare(next(lines, (0, ""))[1])
-        at = next((position for position, key in enumerate(header) if _folded(key) == link), None)
-        if at is None:
+        column = next((position for position, key in enumerate(header) if _folded(key) == link), None)
+        if column is None:
             present = textwrap.shorten(", ".join(map(repr, header)), _SHOWN)
             raise DataError(f"{path} has no column {link!r}, which {Path(matrix).name} refers to, only {present}.")
         samples = []
@@ -412,8 +412,8 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
             cells = _bare(text)
             if any(cells) and len(cells) != len(header):
                 raise DataError(f"{path}, line {line}: found {len(cells)} cells, but there are {len(header)} columns.")
-            if any(cells) and cells[at]:
-                samples.append((cells[at], list(zip(header, cells, strict=True))))
+            if any(cells) and cells[column]:
+                samples.append((cells[column], list(zip(header, cells, strict=True))))
     if not samples:
         raise DataError(f"{path} has no row with a sample.")
     return _sheet(samples, path)
@@ -466,8 +466,8 @@ def read_mage_table(
                 f"{path}: found quantity {quantity!r}, but the columns contain {', '.join(map(repr, found.values()))}. "
                 "Set quantity to one of them."
             )
-        at = [position for position, kind in enumerate(kinds) if position and _folded(kind) == wanted]
-        return _table(lines, header, [position for position in at if header[position]], samples, path, drop_missing, "")
+        columns = [j for j, kind in enumerate(kinds) if j and _folded(kind) == wanted and header[j]]
+        return _table(lines, header, columns, samples, path, drop_missing, "")
 
 
 def _reference(cell: str, path: Path, line: int) -> str:
@@ -515,15 +515,21 @@ def _has(texts: Iterable[str], patterns: Iterable[str]) -> bool:
 
 
 def _table(
-    lines: Lines, header: Sequence[str], at: Sequence[int], samples: Sequence[str], path: Path, drops: bool, end: str
+    lines: Lines,
+    header: Sequence[str],
+    columns: Sequence[int],
+    samples: Sequence[str],
+    path: Path,
+    drops: bool,
+    end: str,
 ) -> Table:
-    """Read the columns of ``samples``, which are among those at the positions ``at``.
+    """Read the columns of ``samples``, which are among those at the positions ``columns``.
 
     If ``end`` is given, the file must contain that line after the table.
     """
-    names = [header[position] for position in at]
+    names = [header[position] for position in columns]
     check_unique(names, path, "sample")
-    column_of = dict(zip(names, at, strict=True))
+    column_of = dict(zip(names, columns, strict=True))
     if absent := [name for name in samples if name not in column_of]:
         raise DataError(
             f"{path} has no column for {len(absent)} of {len(samples)} samples, such as {absent[0]!r}; "

@@ -867,9 +867,9 @@ def _generator(random_state: Seed) -> np.random.Generator:
         ) from error
 
 
-def _check(function: str, kind: type = numbers.Integral, **given: tuple[float, float]) -> None:
+def _check(function: str, kind: type = numbers.Integral, **arguments: tuple[float, float]) -> None:
     """Raise for arguments, each with its minimum, that are of another kind of number or too small."""
-    for name, (value, least) in given.items():
+    for name, (value, least) in arguments.items():
         if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
             wanted = "an integer" if kind is numbers.Integral else "a finite number"
             raise ConfigError(f"{function}: {name} must be {wanted} of at least {least}, not {value!r}.")

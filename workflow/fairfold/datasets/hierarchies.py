@@ -237,11 +237,11 @@ def _read_obo(path: Path) -> Terms:
         terms.names[term] = next((value for _, value in tags.get("name", ())), term)
         terms.namespaces[term] = next((value for _, value in tags.get("namespace", ())), default)
         terms.alternatives |= {value: term for _, value in tags.get("alt_id", ())}
-        above = {value: at for at, value in tags.get("is_a", ())}
-        for at, value in tags.get("relationship", ()):
+        above = {value: number for number, value in tags.get("is_a", ())}
+        for number, value in tags.get("relationship", ()):
             kind, _, parent = value.partition(" ")
             if kind == "part_of":  # Like is_a, it implies the parent term. CAFA's evaluator uses the same relations.
-                above[parent.strip()] = at
+                above[parent.strip()] = number
         terms.parents[term] = above
     return terms
 

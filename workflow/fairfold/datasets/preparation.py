@@ -260,8 +260,8 @@ def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
         )
     table = svmlight.read_svmlight(path)
     labels = _label_columns(entry, table.header, paths, table.ignored)
-    kept = [at for at, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
-    columns = tuple(table.columns[at] for at in kept)
+    kept = [j for j, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
+    columns = tuple(table.columns[j] for j in kept)
     return _split_labels(entry, Table(columns, table.values[:, kept], table.source), labels)
 
 
@@ -342,20 +342,20 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
         raise ConfigError(f"dataset {entry.id}: labels.table matches rows by id. Name the column of ids as id.")
     path, id_column = Path(entry.labels["table"]), entry.id_column
     labels_of = functools.partial(filter, composed(id_column).__ne__)
-    given = read(path, kind="csv", text=[id_column], labels=labels_of, categorical=False)
-    _check_binary(given.values, given.columns, given.source)  # Row numbers are still those of the file.
-    ids, label_ids = (np.array(list(map(composed, identifiers(id_column, each)))) for each in (table, given))
-    for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
+    labels = read(path, kind="csv", text=[id_column], labels=labels_of, categorical=False)
+    _check_binary(labels.values, labels.columns, labels.source)  # Row numbers are still those of the file.
+    ids, label_ids = (np.array(list(map(composed, identifiers(id_column, each)))) for each in (table, labels))
+    for one, other, known, wanted in ((labels, table, label_ids, ids), (table, labels, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
         if missing.size:
             raise DataError(
                 f"{one.source} lacks {missing.size} of the {wanted.size} ids of {other.source} "
                 f"({shortened(list(map(str, missing)), 5)}). Both need the same ids. Add or remove rows."
             )
-    check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
-    values = np.hstack([table.values, given.values[pd.Index(label_ids).get_indexer(ids)]])
-    header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
-    return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
+    check_unique([*table.header, *labels.columns], f"{table.source} and {labels.source}")
+    values = np.hstack([table.values, labels.values[pd.Index(label_ids).get_indexer(ids)]])
+    header, columns = (*table.header, *labels.columns), (*table.columns, *labels.columns)
+    return dataclasses.replace(table, columns=columns, values=values, header=header), list(labels.columns)
 
 
 def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:

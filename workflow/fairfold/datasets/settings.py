@@ -101,8 +101,8 @@ class LabelColumns(SparseSettings):
     @model_validator(mode="after")
     def _check_ways(self) -> Self:
         known = set(type(self).model_fields) - {*hierarchies.KEYS, "presence"}
-        if len(given := sorted(self.model_fields_set & known)) != 1:
-            raise ValueError(f"found {', '.join(given) or 'none'}. Give one of {', '.join(sorted(known))}.")
+        if len(ways := sorted(self.model_fields_set & known)) != 1:
+            raise ValueError(f"found {', '.join(ways) or 'none'}. Give one of {', '.join(sorted(known))}.")
         return self
 
 

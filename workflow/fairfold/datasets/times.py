@@ -42,8 +42,8 @@ def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any]
     if dates is None and not hold_out:
         return
     if dates is None or not hold_out:
-        given, missing = ("dates", "hold_out") if dates else ("hold_out", "dates")
-        raise ConfigError(f"{where}: {given} needs {missing}. Name both, or neither.")
+        present, missing = ("dates", "hold_out") if dates else ("hold_out", "dates")
+        raise ConfigError(f"{where}: {present} needs {missing}. Name both, or neither.")
     if folds is not None:
         raise ConfigError(f"{where}: folds and hold_out both define the test samples. Leave one out.")
     if len(hold_out) != 1:
@@ -52,12 +52,12 @@ def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any]
         cutoffs(hold_out["after"], f"{where}.hold_out.after")
 
 
-def cutoffs(given: Any, where: str) -> np.ndarray:
+def cutoffs(written: Any, where: str) -> np.ndarray:
     """Parse cut-offs as numbers, or as the last moments of days in UTC.
 
     Parameters
     ----------
-    given : date, number, str or list
+    written : date, number, str or list
         One cut-off or several in ascending order. Dates are text or the dates that YAML reads.
     where : str
         Key of the configuration, for messages.
@@ -79,7 +79,7 @@ def cutoffs(given: Any, where: str) -> np.ndarray:
     >>> print(cutoffs("2021-12-31", "hold_out.after")[0])
     2021-12-31T23:59:59.999999
     """
-    values = given if isinstance(given, list) else [given]
+    values = written if isinstance(written, list) else [written]
     texts = [str(value) for value in values]
     found = _times(texts)
     wrong = [text for text, value in zip(texts, values, strict=True) if isinstance(value, bool)]

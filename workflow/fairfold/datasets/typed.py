@@ -147,9 +147,9 @@ class TypedColumns:
         DataFrame
             Columns of numbers and of cells.
         """
-        columns: dict[str, Any] = {name: X[:, at] for at, name in enumerate(numbers)}
-        for at, (name, cells) in enumerate(self.cells.items(), start=len(numbers)):
-            columns[name] = np.array([*cells, MISSING], dtype=object)[np.nan_to_num(X[:, at], nan=-1).astype(np.int64)]
+        columns: dict[str, Any] = {name: X[:, j] for j, name in enumerate(numbers)}
+        for j, (name, cells) in enumerate(self.cells.items(), start=len(numbers)):
+            columns[name] = np.array([*cells, MISSING], dtype=object)[np.nan_to_num(X[:, j], nan=-1).astype(np.int64)]
         return pd.DataFrame(columns)
 
     def as_dict(self) -> dict[str, Any]:

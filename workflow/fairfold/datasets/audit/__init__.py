@@ -26,15 +26,18 @@ COLUMNS = ("check", "severity", "where", "message", "evidence")
 """Columns of the table of findings."""
 
 SEVERITIES = ("error", "warning", "note")
-_BY_EFFECT = (
-    *("row_order", "determined by labels", "equal to a label", "complement of a label", "no features", "no labels"),
-    *("few rows", "copies in the test file", "duplicated rows", "near copies in the test file", "near duplicates"),
-    *("order dependence", "group effects", "nearly determined by labels", "predicts a label", "leak"),
-    *("named like a label", "named like an identifier", "whole numbers that all differ", "named like a fold"),
-    *("one label in each row", "unpredicted label", "unmeasured labels", "label of 1 and empty cells"),
-    *("identical labels", "complementary labels", "other unit", "mixed scales", "placeholder", "mixed codings"),
-    *("label with fewer positives than folds", "label with fewer negatives than folds"),
-)
+_WRONG_SCORES = ("row_order", "determined by labels", "equal to a label", "complement of a label")
+_NO_SCORES = ("no features", "no labels", "few rows")
+_COPIES = ("copies in the test file", "duplicated rows", "near copies in the test file", "near duplicates")
+_DEPENDENCE = ("order dependence", "group effects")
+_LEAKS = ("nearly determined by labels", "predicts a label", "leak")
+_NAMES = ("named like a label", "named like an identifier", "whole numbers that all differ", "named like a fold")
+_LABELS = ("one label in each row", "unpredicted label", "unmeasured labels", "label of 1 and empty cells")
+_TWIN_LABELS = ("identical labels", "complementary labels")
+_VALUES = ("other unit", "mixed scales", "placeholder", "mixed codings")
+_RARE_LABELS = ("label with fewer positives than folds", "label with fewer negatives than folds")
+_OPTIMISTIC = (*_COPIES, *_DEPENDENCE, *_LEAKS, *_NAMES)
+_BY_EFFECT = (*_WRONG_SCORES, *_NO_SCORES, *_OPTIMISTIC, *_LABELS, *_TWIN_LABELS, *_VALUES, *_RARE_LABELS)
 """Kinds of findings by their usual effect on scores, the largest first: wrong scores, optimistic folds, leaks."""
 
 _MOST_TERMS = 2000  # of each kind in a text, to find leaks and copies
@@ -188,7 +191,9 @@ def sort_findings(table: pd.DataFrame) -> pd.DataFrame:
     ['order dependence', 'unmeasured labels', 'placeholder']
     """
     severity = table["severity"].map(SEVERITIES.index).to_numpy(dtype=int)
-    effect = table["check"].map({check: at for at, check in enumerate(_BY_EFFECT)}).fillna(len(_BY_EFFECT)).to_numpy()
+    effect = (
+        table["check"].map({check: place for place, check in enumerate(_BY_EFFECT)}).fillna(len(_BY_EFFECT)).to_numpy()
+    )
     return table.iloc[np.lexsort((effect, severity))].reset_index(drop=True)
 
 
@@ -229,9 +234,8 @@ def stop_on_errors(table: pd.DataFrame) -> None:
         If a finding is an error.
     """
     if len(messages := table.loc[table["severity"] == "error", "message"]):
-        raise DataError(
-            f"the audit found {len(messages)} error{'s' * (len(messages) > 1)}: {'. '.join(messages)}. Repair the data."
-        )
+        errors = "1 error" if len(messages) == 1 else f"{len(messages)} errors"
+        raise DataError(f"the audit found {errors}: {'. '.join(messages)}. Repair the data.")
 
 
 def findings(

@@ -145,7 +145,7 @@ def find_gaps(table: Audited) -> Iterator[Finding]:
             yield _about(column, sentence, "empty column")
         elif empty or (not parts and n_units < n_splits):
             fold, verb = (f"fold {empty[0] + 1}", "has") if empty else ("a fold", "may have")
-            among = "" if data.groups is None else f" of {n_units} group{'s' * (n_units > 1)}"
+            among = "" if data.groups is None else f" of {n_units} group{'s' if n_units > 1 else ''}"
             sentence = (
                 f"column {column!r} has a value in {counts[j]} of {n_samples} rows{among}, so the training part of "
                 f"{fold} {verb} none; fill in more rows or leave it out (ignore)"
@@ -241,14 +241,14 @@ def _placeholder(values: np.ndarray) -> float | None:
     It is far from all other values, or the only negative value, or much more frequent than any other value except 0.
     """
     numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    for at in np.flatnonzero(np.isin(numbers, _CODES)):
-        number, others = numbers[at], np.delete(numbers, at)
-        n_others = np.delete(counts, at)[others != 0].max(initial=1)
+    for place in np.flatnonzero(np.isin(numbers, _CODES)):
+        number, others = numbers[place], np.delete(numbers, place)
+        n_others = np.delete(counts, place)[others != 0].max(initial=1)
         is_long = abs(number) >= 999
         is_far = np.abs(number - others).min() > 3 * np.ptp(others) and (is_long or number < 0 or len(others) > 1)
         is_negative = number < 0 <= others[0]
-        is_frequent = counts[at] >= max(0.02 * counts.sum(), 5 * n_others) and len(others) >= 20
-        if ((is_far or is_negative) and (counts[at] > 1 or is_long)) or (is_long and is_frequent):
+        is_frequent = counts[place] >= max(0.02 * counts.sum(), 5 * n_others) and len(others) >= 20
+        if ((is_far or is_negative) and (counts[place] > 1 or is_long)) or (is_long and is_frequent):
             return float(number)
     return None
 

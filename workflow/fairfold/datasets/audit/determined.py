@@ -127,10 +127,12 @@ def determined(table: Audited) -> list[Determined]:
     n_alike = sum(column.is_binary and agreement >= _LEAST for column, _, agreement in judged)
     has_words, found = is_wordy(table), []
     for column, result, agreement in judged:
-        if not column.is_binary:
-            found += [result] * (result.is_error or agreement >= _NEARLY)
-        elif not has_words or result.by == _NUMBER or (n_alike == 1 and agreement >= _LEAST_OF_WORD):
-            found += [result] * result.is_error
+        if column.is_binary and has_words and result.by != _NUMBER:
+            is_found = result.is_error and n_alike == 1 and agreement >= _LEAST_OF_WORD
+        else:
+            is_found = result.is_error or (not column.is_binary and agreement >= _NEARLY)
+        if is_found:
+            found.append(result)
     return found
 
 
@@ -151,18 +153,18 @@ def _blocks(table: Audited, rows: np.ndarray) -> Iterator[tuple[list[str], np.nd
     if sparse.issparse(X):
         X = sparse.csc_array(X)
     texts = {} if data.categories is None or data.categories.encoding == "ordinal" else data.categories.values
-    at = X.shape[1] - sum(map(len, texts.values()))
-    wanted = np.arange(at)
+    start_of_text = X.shape[1] - sum(map(len, texts.values()))
+    wanted = np.arange(start_of_text)
     if sparse.issparse(X):
-        wanted = np.flatnonzero(np.diff(X.indptr)[:at] >= max(8, len(rows) // 100))
+        wanted = np.flatnonzero(np.diff(X.indptr)[:start_of_text] >= max(8, len(rows) // 100))
     width = max(1, _CELLS_AT_ONCE // len(rows))
     for start in range(0, len(wanted), width):
         chosen = wanted[start : start + width]
         yield [data.feature_names[j] for j in chosen], _dense(X[:, chosen])
     for name, values in texts.items():
-        block = _dense(X[:, at : at + len(values)])
+        block = _dense(X[:, start_of_text : start_of_text + len(values)])
         yield [name], np.where((block > 0).any(axis=1), block.argmax(axis=1), np.nan)[:, np.newaxis]
-        at += len(values)
+        start_of_text += len(values)
 
 
 def _dense(block: Matrix) -> np.ndarray:

@@ -157,8 +157,12 @@ def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, X: np.ndar
         for i in order[:_MOST_CELLS]:
             row = rows[i] + 1 if ids is None else ids[rows[i]]
             of_label.setdefault(table.label_names[chosen[columns[i]]], []).append(str(row))
-        named = [f"label {label!r} of row{'s' * (len(some) > 1)} {', '.join(some)}" for label, some in of_label.items()]
-        named += [f"{len(rows) - _MOST_CELLS} more cells"] * (len(rows) > _MOST_CELLS)
+        named = [
+            f"label {label!r} of row{'s' if len(some) > 1 else ''} {', '.join(some)}"
+            for label, some in of_label.items()
+        ]
+        if (n_more := len(rows) - _MOST_CELLS) > 0:
+            named.append(f"{n_more} more cells")
         are = "cell contradicts its" if len(rows) == 1 else "cells contradict their"
         message = f"{len(rows)} label {are} features; check them, or list likely label errors with a study"
         yield Finding("note", "labels", message, "; ".join(named), "likely label errors")
@@ -216,11 +220,11 @@ def find_unlearnable(table: Audited) -> Iterator[Finding]:
         elif k < n_splits:
             kind = "label with fewer positives than folds"
             advice = f"drop it with label_filter (min_positives: {n_splits})"
-            finding = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
+            finding = f"has {k} positive{'s' if k > 1 else ''}, fewer than the {n_splits} folds; {advice}"
         elif n - k < n_splits:
             kind = "label with fewer negatives than folds"
             advice = f"drop it with label_filter (min_negatives: {n_splits})"
-            finding = f"has {n - k} negative{'s' * (n - k > 1)}, fewer than the {n_splits} folds; {advice}"
+            finding = f"has {n - k} negative{'s' if n - k > 1 else ''}, fewer than the {n_splits} folds; {advice}"
         else:
             continue
         yield Finding("warning", f"label {name!r}", f"label {name!r} {finding}", check=kind)

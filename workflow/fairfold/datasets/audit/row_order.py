@@ -69,7 +69,7 @@ def find(table: Audited) -> Iterator[Finding]:
     if not (aligned.features.shape[1] and aligned.labels.shape[1]):
         return
     part = f" (first {n:,} rows)" if n < table.n_samples else ""
-    given, (found, p) = aligned.strength(aligned.labels), best_order(aligned, rng)
+    as_read, (found, p) = aligned.strength(aligned.labels), best_order(aligned, rng)
     if p < _level(n):
         found = simplest(aligned, found)
         ranges = ranges_of(found.rows)
@@ -77,7 +77,7 @@ def find(table: Audited) -> Iterator[Finding]:
         if len(ranges) <= _CLEAR_RANGES and not part and not _repaired(table):
             shown = ", ".join(f"[{start}, {stop}]" for start, stop in ranges)
             advice += f", or re-order the labels with label_rows: [{shown}] of data.variants"
-        evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} re-ordered, p = {p:.1g}{part}"
+        evidence = f"explained variance {as_read:.3f} as given, {found.strength:.3f} re-ordered, p = {p:.1g}{part}"
         message = f"features and labels are in different row orders{_about(ranges)}; {advice}"
         yield Finding("error", "labels", message, evidence + _changes(aligned, rng))
     elif where := shuffled_part(aligned, rng):
@@ -122,7 +122,7 @@ def _one_side(aligned: Alignment, rng: np.random.Generator, advice: str) -> Iter
 
 
 def _rows(number: int) -> str:
-    return f"{number} row{'s' * (number > 1)}"
+    return f"{number} row{'s' if number > 1 else ''}"
 
 
 def _about(ranges: list[tuple[int, int]]) -> str:
@@ -411,11 +411,11 @@ def refined(aligned: Alignment, order: Order) -> Order:
     is_better = True
     while is_better:
         is_better = False
-        for at in range(1, len(borders) - 1):
+        for k in range(1, len(borders) - 1):
             for step in steps:
                 moved = borders.copy()
-                moved[at] += step
-                if not moved[at - 1] < moved[at] < moved[at + 1]:
+                moved[k] += step
+                if not moved[k - 1] < moved[k] < moved[k + 1]:
                     continue
                 rows = rows_of([(moved[a], moved[b]) for a, b in places])
                 if (strength := aligned.strength(aligned.labels[rows])) > best.strength + 1e-9:
@@ -456,10 +456,10 @@ class _Part:
             chance = np.array([A[order].T @ B for order in self._draws])
         else:
             chance = np.array([A.T @ _permuted(B, order) for order in self._draws])
-        given, found = A.T @ B, []
+        relation, found = A.T @ B, []
         for band in bands:
             strengths = (chance[:, :, :band] ** 2).sum(axis=(1, 2))
-            strength = (given[:, :band] ** 2).sum()
+            strength = (relation[:, :band] ** 2).sum()
             found.append(float((strength - np.mean(strengths)) / max(np.std(strengths, ddof=1), 1e-12)))
         return max(found)
 
@@ -508,9 +508,9 @@ def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, in
 
 def _unsorted_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, int, str] | None:
     """Find a part whose labels fit the features only if they are sorted."""
-    given, found = aligned.strength(aligned.labels), _sorted_part(aligned, aligned.labels)
-    moved, gain = np.flatnonzero(found.rows != np.arange(len(aligned))), found.strength - given
-    if gain <= _LEAST * given or moved[-1] - moved[0] + 1 < _FEWEST_ROWS:
+    as_read, found = aligned.strength(aligned.labels), _sorted_part(aligned, aligned.labels)
+    moved, gain = np.flatnonzero(found.rows != np.arange(len(aligned))), found.strength - as_read
+    if gain <= _LEAST * as_read or moved[-1] - moved[0] + 1 < _FEWEST_ROWS:
         return None
     first, last = int(moved[0]), int(moved[-1])
     inside, rest = np.arange(first, last + 1), np.delete(np.arange(len(aligned)), np.arange(first, last + 1))
@@ -520,7 +520,7 @@ def _unsorted_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, i
     if np.ptp(aligned.labels[rest], axis=0).max() > 1e-9 and _Part(aligned, rest, rng).labels < _EXPECTED:
         return None  # The other labels are not sorted, so there is no reason to sort these.
     p = _chance(_sorted_part, gain, _chance_orders(aligned, found.rows, rng))
-    evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} with sorted labels, p = {p:.1g}"
+    evidence = f"explained variance {as_read:.3f} as given, {found.strength:.3f} with sorted labels, p = {p:.1g}"
     return (first, last, evidence) if p < _level(len(aligned)) else None
 
 
