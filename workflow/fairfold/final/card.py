@@ -209,7 +209,7 @@ def _limits(*, corrects: bool) -> Iterator[str]:
 
 def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
     yield "## Settings and versions\n"
-    given = ", ".join(f"{key} {value}" for key, value in settings.items()) or "defaults"
-    yield f"Settings: {escape_markdown(given)}; seed {seed}.\n"
+    text = ", ".join(f"{key} {value}" for key, value in settings.items()) or "defaults"
+    yield f"Settings: {escape_markdown(text)}; seed {seed}.\n"
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     yield f"Python {platform.python_version()}, {versions}.\n"

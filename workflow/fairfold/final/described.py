@@ -55,7 +55,9 @@ def describe_predictions(
     scores = pd.DataFrame({"label": names}, columns=["label", "n_positives", "n_expected", *ends])
     if tested.any():
         scores = label_scores(
-            *(Y[tested], best[tested], names),
+            Y[tested],
+            best[tested],
+            names,
             seed=seed_for(seed, "labels", data.id, "scores"),
             groups=None if data.groups is None else np.unique(data.groups[tested], return_inverse=True)[1],
             sample_weight=None if data.weights is None else data.weights[tested],

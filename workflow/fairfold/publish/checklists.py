@@ -72,7 +72,7 @@ def answer_checklist(name: Checklist, facts: Facts, folder: Path) -> list[Answer
     return [_answer(item, by_author.get(item["id"]), facts, folder) for item in items]
 
 
-def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Path) -> Answer:
+def _answer(item: Mapping[str, Any], by_author: str | None, facts: Facts, folder: Path) -> Answer:
     found = [sentences(name, facts) for name in item.get("answers", ())]
     text = without_citations(" ".join(filter(None, found)))
     is_open = "author" in item and not ("unless" in item and sentences(item["unless"], facts))
@@ -81,8 +81,8 @@ def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Pa
     patterns = item.get("evidence", ()) if text else ()
     found_files = {path: None for pattern in patterns for path in sorted(folder.glob(pattern))}
     evidence = [path.relative_to(folder).as_posix() for path in found_files]
-    if given:
-        return Answer(item["id"], item["item"], f"{text} {given}".strip(), evidence, "filled")
+    if by_author:
+        return Answer(item["id"], item["item"], f"{text} {by_author}".strip(), evidence, "filled")
     asked = f"{_BY_AUTHOR}{wanted}." if wanted else ""
     status: Status = "filled" if not wanted else "partly filled" if text else "to be filled in"
     return Answer(item["id"], item["item"], f"{text} {asked}".strip(), evidence, status)

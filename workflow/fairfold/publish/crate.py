@@ -26,8 +26,14 @@ _LANGUAGE, _ENGINE, _RUN = "https://w3id.org/workflowhub/workflow-ro-crate#snake
 _OF_FIGURES = "workflow/scripts/draw_figures.py"  # of the rules draw_<part>; all others have scripts of their names
 _PARAMETER = "https://bioschemas.org/profiles/FormalParameter/1.0-RELEASE"
 _PARAMETERS = (
-    *("seed", "folds.method", "folds.n_splits", "folds.n_repeats"),
-    *("weak_labels.models", "weak_labels.missing_rates", "final.fit", "final.model"),
+    "seed",
+    "folds.method",
+    "folds.n_splits",
+    "folds.n_repeats",
+    "weak_labels.models",
+    "weak_labels.missing_rates",
+    "final.fit",
+    "final.model",
 )
 _TYPES = {".md": "text/markdown", ".bib": "application/x-bibtex", ".yaml": "text/yaml", ".smk": "text/plain"}
 Entity = dict[str, Any]

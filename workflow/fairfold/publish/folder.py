@@ -36,10 +36,8 @@ _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflo
 _ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
 _LIBRARY = Path(__file__).parents[2]
 # Files of a checkout from which `pip install` builds the package.
-_SOURCES = (
-    *("LICENSE", "README.md", "Snakefile", "pyproject.toml", "setup.py", "workflow/**/*", "config/**/*", "envs/*"),
-    *("resources/datasets.yaml", "resources/published/*"),
-)
+_CODE = ("LICENSE", "README.md", "Snakefile", "pyproject.toml", "setup.py", "workflow/**/*")
+_SOURCES = (*_CODE, "config/**/*", "envs/*", "resources/datasets.yaml", "resources/published/*")
 
 
 def write_publication(facts: Facts, folder: Path) -> list[str]:
@@ -140,7 +138,11 @@ def _write_source(folder: Path) -> dict[str, str]:
         if "__pycache__" not in path.parts
     }
     write_zip(content, target := folder / f"{release}.zip")
-    return {"name": f"{folder.name}/{target.name}", "sha256": checksum(target), "installs": "yes" * IS_CHECKOUT}
+    return {
+        "name": f"{folder.name}/{target.name}",
+        "sha256": checksum(target),
+        "installs": "yes" if IS_CHECKOUT else "",
+    }
 
 
 def portable(facts: Facts) -> dict[str, Any]:

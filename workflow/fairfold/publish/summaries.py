@@ -125,5 +125,5 @@ def groups_of(data: Dataset) -> pd.DataFrame:
     DataFrame
         Columns ``dataset, group, feature``, with the group as ``feature_importance.csv`` names it.
     """
-    rows = [(data.id, name, data.feature_names[at]) for name, places in feature_groups(data).items() for at in places]
+    rows = [(data.id, name, data.feature_names[j]) for name, places in feature_groups(data).items() for j in places]
     return pd.DataFrame(rows, columns=["dataset", "group", "feature"])

@@ -13,10 +13,7 @@ from fairfold.core.project import REPORT
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 
-KINDS = (
-    *("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions"),
-    *("file", "final"),
-)
+KINDS = ("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions", "file", "final")
 _FILE_KINDS = ("figure", "table", "published", "thresholds", "final")
 PAGES = ("report", "papers")
 

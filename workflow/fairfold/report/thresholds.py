@@ -73,10 +73,10 @@ def decisions_at(decisions: pd.DataFrame, threshold: float) -> pd.DataFrame:
     >>> decisions_at(pd.DataFrame([row]), 0.5)[["true positives", "precision", "recall"]].to_numpy().tolist()
     [[3.0, 0.6, 0.75]]
     """
-    at = decisions[decisions["threshold"] == threshold]
-    n, positives, predicted, true_positives = (at[name] for name in _COUNTS)
+    rows = decisions[decisions["threshold"] == threshold]
+    n, positives, predicted, true_positives = (rows[name] for name in _COUNTS)
     columns = {
-        "label": at["label"],
+        "label": rows["label"],
         "positives": positives,
         "true positives": true_positives,
         "false positives": predicted - true_positives,
