@@ -87,7 +87,9 @@ def score_mechanism(
         settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}
         tables = score_on_folds(
             partial(_make, model, settings | known, seed, names),
-            *(data.samples, Y, fold_of),
+            data.samples,
+            Y,
+            fold_of,
             observed=lambda fold: Y,
             threshold=threshold,
             groups=data.groups,
@@ -111,7 +113,10 @@ def score_mechanism(
         trained = dict.fromkeys([*compared, reference])
         found = {model: predict(model, observed, missing_rate, *names) for model in trained}
         table = scores_under_mechanism(
-            *(data.Y, observed, {model: found[model][0] for model in compared}, found[reference][0]),
+            data.Y,
+            observed,
+            {model: found[model][0] for model in compared},
+            found[reference][0],
             threshold=threshold,
             groups=data.groups,
             sample_weight=data.weights,

@@ -40,6 +40,7 @@ VERSION = "data_version"
 _PLACES = ["id", "label", ANSWER]
 _HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
 _SCORE = "average_precision"
+_NOT_CHECKED = [*SENSITIVITY, "at_bound", "over_labels"]  # columns of scores that cells do not estimate
 _N_DRAWS = 60  # enough for standard deviations, because intervals do not use quantiles of draws
 
 
@@ -148,29 +149,29 @@ def _check_places(
     """Refuse rows that do not match the data, or that occur twice."""
     is_draw = values["draw_probability"].gt(0) & values["draw_probability"].le(1)
     is_again = values.duplicated(["sample", "label_index"])
-    for at, number in enumerate(text.index):
-        sample, index = values["sample"].iloc[at], values["label_index"].iloc[at]
+    for place, number in enumerate(text.index):
+        sample, index = values["sample"].iloc[place], values["label_index"].iloc[place]
         is_known = sample in range(len(ids)) and index in range(len(label_names))
-        given, label = text["id"].iloc[at], text["label"].iloc[at]
-        if not is_known or not _is_same(given, ids[int(sample)]) or label != label_names[int(index)].strip():
+        written, label = text["id"].iloc[place], text["label"].iloc[place]
+        if not is_known or not _is_same(written, ids[int(sample)]) or label != label_names[int(index)].strip():
             raise DataError(
-                f"{where}, row {number + 2}: found sample {given!r} and label {label!r}, which do not match the data "
+                f"{where}, row {number + 2}: found sample {written!r} and label {label!r}, which do not match the data "
                 "of the study. Restore the row, delete it if you added it, or write a new sheet with `fairfold check`."
             )
-        if not is_draw.iloc[at]:
-            found = text["draw_probability"].iloc[at]
+        if not is_draw.iloc[place]:
+            found = text["draw_probability"].iloc[place]
             raise DataError(
                 f"{where}, row {number + 2}, column 'draw_probability': found {found!r}. Restore the number of the "
                 "sheet that `fairfold check` wrote."
             )
-        if is_again.iloc[at]:
+        if is_again.iloc[place]:
             raise DataError(f"{where}, row {number + 2}: the cell is in the sheet twice. Delete one of its rows.")
 
 
-def _is_same(given: str, sample_id: object) -> bool:
+def _is_same(written: str, sample_id: object) -> bool:
     """Return whether an identifier is the same. Programs for tables change 007 to 7."""
     wanted = str(sample_id).strip()
-    return given == wanted or (wanted.isdecimal() and given.isdecimal() and int(given) == int(wanted))
+    return written == wanted or (wanted.isdecimal() and written.isdecimal() and int(written) == int(wanted))
 
 
 def read_checked(path: Path, version: str) -> pd.DataFrame:
@@ -372,7 +373,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         part = part.assign(
             score=scores["estimate"].to_numpy(),
             deciding=deciding.to_numpy(),
-            **dict.fromkeys([*SENSITIVITY, "at_bound", "over_labels"], np.nan),
+            **dict.fromkeys(_NOT_CHECKED, np.nan),
             **{name: scores[name].to_numpy() for name in columns},
         )
         part = part.sort_values("behind", kind="stable")

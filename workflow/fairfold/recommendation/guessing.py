@@ -178,12 +178,12 @@ def score_guessing(
         ``behind_high`` are the 95 % interval of the distance from the best model, for the score of the study.
     """
     guessed = guess(in_training, fold_of, Y.shape[1], [score])
-    given = {"score": score, **options}
+    options |= {"score": score}
     predictions = {GUESSING: guessed}
-    scored = complete_scores(Y, observed, predictions, frequency, known_frequency, **given, balanced=False, n_draws=1)
+    scored = complete_scores(Y, observed, predictions, frequency, known_frequency, **options, balanced=False, n_draws=1)
     table = scored["folds"].assign(behind_low=np.nan, behind_high=np.nan)
     if best:
-        verdicts = study_verdicts(observed, {**best, **predictions}, frequency, **given)
+        verdicts = study_verdicts(observed, {**best, **predictions}, frequency, **options)
         own = verdicts[(verdicts["metric"] == score) & (verdicts["model"] == GUESSING)]
         for row in own.itertuples():
             table.loc[table["metric"] == score, ["behind_low", "behind_high"]] = row.low, row.high

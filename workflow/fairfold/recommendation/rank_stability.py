@@ -103,21 +103,25 @@ def repeat_study(
     """
     tables = []
     for repeat, training in product(repeats, range(n_trainings)):
-        at = repeat, training
+        names = repeat, training
         fold_of, _ = check_folds(folds[repeat], X.shape[0], untested=True, name=f"folds[{repeat}]")
-        seen = partial(observed, hide(fold_of, *at))
+        seen = partial(observed, hide(fold_of, *names))
         parts = parts_of(fold_of, X.shape[0])
 
         @cache  # Models share the levels. The defaults bind this repetition.
-        def first_level(name: str, fold: int, at: Any = at, seen: Any = seen, parts: Any = parts) -> dict[str, Any]:
+        def first_level(name: str, fold: int, names: Any = names, seen: Any = seen, parts: Any = parts) -> dict:
             train = parts[fold][0]
             of_train = SampleMetadata(groups, sample_weight).for_training(train).as_options()
-            model = make_first(name, *at, fold).fit(X[train], seen(fold)[train], **of_train)
+            model = make_first(name, *names, fold).fit(X[train], seen(fold)[train], **of_train)
             return {"first_level": model.levels_[0]}
 
         for model, name in first_levels.items():
             scores = score_on_folds(
-                *(partial(make_estimator, model, *at), X, Y, fold_of, seen),
+                partial(make_estimator, model, *names),
+                X,
+                Y,
+                fold_of,
+                seen,
                 threshold=threshold,
                 groups=groups,
                 sample_weight=sample_weight,

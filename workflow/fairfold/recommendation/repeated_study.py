@@ -67,17 +67,21 @@ def repeat_on_splits(
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
 
-    def make(model: str, *at: int) -> StagedEstimator:
-        given = {**models[model], **known, "categories": data.category_columns}
-        return make_model(model, **given, random_state=seed_of(*at))
+    def make(model: str, *numbers: int) -> StagedEstimator:
+        settings = {**models[model], **known, "categories": data.category_columns}
+        return make_model(model, **settings, random_state=seed_of(*numbers))
 
-    def hide(fold_of: np.ndarray, *at: int) -> np.ndarray:
-        names = ("rank stability", "hidden labels", *unit.values(), *at)
+    def hide(fold_of: np.ndarray, *numbers: int) -> np.ndarray:
+        names = ("rank stability", "hidden labels", *unit.values(), *numbers)
         return hide_in_training_parts(data.Y, fold_of, missing_rate / 100, seed=seed, names=names, **rules)
 
     table = repeat_study(
-        *(make, first_levels, data.X, data.Y, fold_of),
-        make_first=lambda name, *at: make_first_level(name, **forest, random_state=seed_of(*at)),
+        make,
+        first_levels,
+        data.X,
+        data.Y,
+        fold_of,
+        make_first=lambda name, *numbers: make_first_level(name, **forest, random_state=seed_of(*numbers)),
         hide=hide,
         observed=partial(observed_labels, data.Y, negatives=data.negatives),
         repeats=range(*repeats),

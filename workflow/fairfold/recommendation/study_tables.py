@@ -21,10 +21,7 @@ from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
 _JOINED = ("missing_rates", "corrected_folds", "complete_scores")
-_OF_ANSWER = (
-    *("leaderboard", "numbers", "sentences", "missing_rates", "complete_scores", "summary", "tests"),
-    *("sizes", "audit"),
-)
+_OF_MODELS = ("leaderboard", "numbers", "sentences", "missing_rates", "complete_scores", "summary", "tests")
 
 
 def tabulate_scores(files: Any, made: Any, params: Any) -> None:
@@ -104,5 +101,6 @@ def write_answers(files: Any, path: str) -> None:
     path : str
         File to write.
     """
-    tables = {name: read_table(files[name]) for name in _OF_ANSWER} | {"labels": concat_tables(files["labels"])}
+    tables = {name: read_table(files[name]) for name in (*_OF_MODELS, "sizes", "audit")}
+    tables["labels"] = concat_tables(files["labels"])
     save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], path)

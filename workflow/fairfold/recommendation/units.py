@@ -52,7 +52,9 @@ def estimate_of_unit(
         reference = train_reference(unit, model, n_labels, n_jobs)
     data = unit.data
     return reference, estimate_missing_rate(
-        *(data.Y, observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives), reference.P),
+        data.Y,
+        observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives),
+        reference.P,
         labels=reference.labels,
         **data.declared(unit.missing_rate),
         hierarchical=data.hierarchy is not None,
@@ -99,7 +101,11 @@ def corrected_tables(
     options: dict[str, Any] = {"threshold": unit.threshold, "score": unit.score, "sample_weight": data.weights}
     options |= {"groups": data.groups, "hierarchical": data.hierarchy is not None}
     tables = complete_scores(
-        *(data.Y, observed, predictions, frequency, known),
+        data.Y,
+        observed,
+        predictions,
+        frequency,
+        known,
         bound=found.bound,
         **options,
         balanced=data.fold_of is None and splitter != "random",

@@ -75,8 +75,8 @@ def study_verdicts(
         frequency = None  # Labels are taken as they are. Corrected scores would be the same, but take longer.
     for metric in dict.fromkeys([*BASIC_METRICS, score]):
         corrected = frequency is not None and is_correctable(METRICS[metric], hierarchical=hierarchical)
-        given: dict[str, Any] = {"units": units, "threshold": threshold, "weights": weights}
-        given["label_frequency"] = frequency.median if frequency is not None and corrected else None
+        options: dict[str, Any] = {"units": units, "threshold": threshold, "weights": weights}
+        options["label_frequency"] = frequency.median if frequency is not None and corrected else None
         found = {}
         for model, predicted in predictions.items():
             if metric not in BASIC_METRICS and len(predicted.kept) == len(BASIC_METRICS):
@@ -84,12 +84,12 @@ def study_verdicts(
             parts = parts_of(predicted.fold_of, observed.shape[0])
             P_of = partial(predicted.in_fold, metric)
             if all(finite_rows(P_of(fold)).all() for fold in range(len(parts))):
-                found[model] = fold_scores(observed, P_of, parts, metric, **given)
+                found[model] = fold_scores(observed, P_of, parts, metric, **options)
         if found and is_defined(found.values()):
             n_repeats = len(np.atleast_2d(predicted.fold_of))
             error = _error_of(frequency) if corrected else 0.0
-            given = {"metric": metric, "frequency_error": error, "is_stable": [model in stable for model in found]}
-            joint = joint_of(list(found.values()), parts, n_repeats, units, **given)
+            options = {"metric": metric, "frequency_error": error, "is_stable": [model in stable for model in found]}
+            joint = joint_of(list(found.values()), parts, n_repeats, units, **options)
             tables.append(verdict_table(list(found), joint, metric, rope=rope).assign(metric=metric))
     whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     return whole[COLUMNS]
