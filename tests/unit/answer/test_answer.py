@@ -98,7 +98,7 @@ def test_every_kind_of_verdict_has_a_sentence():
         "D lacks a score in a fold and was not compared.",
     ]
     checked = board(BEST, ALIKE, WORSE, ("E", 0.4, 0.4, "worse")).assign(n_checked=60.0)
-    assert answer(table=checked).others == ["C may be as good.", "B and E are worse."]
+    assert answer(table=checked).others == ["C may be as good.", "B and E are significantly worse."]
 
 
 def test_several_models_may_be_as_good():
@@ -113,11 +113,41 @@ def test_samples_that_would_decide():
     assert lines(table=open_one)[1] == "About 4,300 samples (1,060 now) would tell A from C."
 
 
-def test_checked_cells_give_no_significance():
-    sentence = "Use A. With 200 samples, one other model is not clearly worse."
-    assert verdict_sentence(board(BEST, ALIKE), 200, is_checked=True) == sentence
-    sentence = "Use A. It is better than the other model."
-    assert verdict_sentence(board(BEST, WORSE), 200, is_checked=True) == sentence
+def test_checked_cells_are_the_evidence():
+    sentence = "Use A. By 60 checked cells, one other model is not significantly worse."
+    assert verdict_sentence(board(BEST, ALIKE), 200, 60) == sentence
+
+
+def checked_board(n_checked, behind, before="A"):
+    rows = board(BEST, ("B", 0.8 - behind, behind, "not different"))
+    limits = {"behind_low": [0.0, behind - 0.04], "behind_high": [0.0, behind + 0.04]}
+    return rows.assign(n_checked=n_checked, best_unchecked=before, **limits)
+
+
+LEADER = "B has the best average precision by the checked cells, but A is not significantly worse and is kept."
+CHANGED = "By the checked cells, B, which was recommended without them, is significantly worse than A."
+WEAK = "The evidence of 40 checked cells is weak: differences between models below about 0.04 do not show."
+
+
+@pytest.mark.parametrize(
+    ("n_checked", "behind", "before", "sentences"),
+    [
+        (100.0, 0.01, "A", []),
+        (100.0, -0.0003, "A", [LEADER]),
+        (100.0, 0.01, "B", [CHANGED]),
+        (40.0, -0.0003, "A", [LEADER, WEAK]),
+    ],
+)
+def test_checked_cells_say_what_they_change_and_how_much_they_show(n_checked, behind, before, sentences):
+    found = answer(table=checked_board(n_checked, behind, before))
+    assert found.checked == sentences and found.model == "A"
+    assert [*found.lines()][1 : len(sentences) + 1] == sentences
+
+
+def test_few_checked_cells_of_one_model_give_the_width_of_its_interval():
+    table = board(BEST).assign(n_checked=1.0, best_unchecked="A")
+    sentence = "The evidence of 1 checked cell is weak: the average precision of A is known to about ± 0.075."
+    assert answer(table=table).checked == [sentence]
 
 
 @pytest.mark.parametrize(

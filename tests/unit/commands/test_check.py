@@ -127,6 +127,39 @@ def test_the_command_returns_when_to_stop(study, monkeypatch, capsys):
         assert f"mcc of kNN is known to ± 0.040. {message}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("is_final", "models", "line"),
+    [
+        (True, ("kNN", "kNN"), "final model kept: kNN"),
+        (True, ("kNN", "ridge"), "final model changed: kNN → ridge"),
+        (False, ("kNN", "kNN"), "recommended model kept: kNN"),
+        (False, ("kNN", "ridge"), "recommended model changed: kNN → ridge"),
+    ],
+)
+def test_the_command_states_whether_the_final_model_changes(study, is_final, models, line, monkeypatch, capsys):
+    commands, path = [], study / "sheet.csv"
+    scores = study / "results/final/plants/label_scores.csv"
+
+    def finish(model):
+        write_answer(study, {"model": [model], "verdict": "best"})
+        if is_final:
+            scores.parent.mkdir(parents=True, exist_ok=True)
+            scores.write_text(f"dataset,model\nplants,{model}\n")
+
+    def run(command, folder):
+        commands.append(command)
+        finish(models[1])
+
+    finish(models[0])
+    monkeypatch.setattr(check, "run_study", run)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    assert main(["check", str(study), "--cells", "5", "-o", str(path)]) == 0
+    pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False)
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert f"Checked:  {line}\n" in capsys.readouterr().out
+    assert ("final" in commands[0]) == is_final  # A final model that was asked for once follows.
+
+
 def test_mistakes_are_named(study, capsys):
     path = study / "plants-check.csv"
     for words, message in (

@@ -523,9 +523,12 @@ def test_the_card_states_what_the_study_found(data):
     assert "A person checked" not in card
     checked = model_card(data, "kNN", settings={}, seed=3, checked=(20, 4))
     assert "A person checked 20 labels before the fit and changed 4 of them." in checked
-    sentence = "These scores do not use the checked labels. `fairfold recommend` shows scores that do."
-    assert sentence in model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5), checked=(20, 4))
-    assert sentence not in card and sentence not in checked
+    rows = {"model": ["kNN", "kNN", "other"], "metric": ["mcc", "missing_rate", "mcc"], "estimate": [0.4, 0.1, 0.9]}
+    by_cells = pd.DataFrame(rows).assign(low=0.3, high=0.5, n_checked=20).query("metric == 'mcc'")
+    card = model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5), checked_scores=by_cells)
+    assert "Estimated from 20 checked cells" in card and "| micro MCC | 0.400 | 0.300 to 0.500 |" in card
+    assert "average precision" not in card and "did not score" not in card
+    assert "did not score" in model_card(data, "ridge", settings={}, seed=3, checked_scores=by_cells)
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
 

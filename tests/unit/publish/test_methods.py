@@ -1,13 +1,16 @@
 """Test the methods section and its references."""
 
+import json
 import re
 
+import pandas as pd
 import pytest
 from answers import change
 
 from fairfold.core.project import REPORT
 from fairfold.models import MODEL_NAMES
 from fairfold.models.registry import spec_of
+from fairfold.publish.cards import write_cards
 from fairfold.publish.methods import as_latex, as_markdown, methods, references
 from fairfold.publish.sentences import load_phrases, sentences, state
 from fairfold.publish.tables import paper_tables
@@ -189,16 +192,37 @@ def test_the_score_of_the_study_is_named(make_facts, config):
 def test_checked_cells_are_stated(make_facts):
     assert "person checked" not in text_of(make_facts())
     cells = {"n_checked": [60.0, float("nan")]}
-    facts = change(make_facts(), leaderboard={"n_checked": 60.0}, missing_rates=cells)
+    board = {"n_checked": 60.0, "best_unchecked": "RF+ET", "behind": [0.0, -0.0003, 0.2]}
+    facts = change(make_facts(), leaderboard=board, missing_rates=cells)
     text = text_of(facts)
     assert "Missing positives by 60 checked cells: about 8 % of positives (0 to 20 %)." in text
     assert "A person checked 60 cells (a sample and a label) of plants" in text
-    assert "not adjusted for several models" in text and "Scores in the tables are means over folds" in text
-    assert "0.950), by 60 checked cells." in text and "logistic+ may be as good. kNN is worse." in text
-    assert "significantly" not in text and "In the tables, each model was compared" in text
-    assert "The final model of plants is RF+ET, which was chosen without the checked cells." in text
-    caption = next(table.caption for table in paper_tables(facts) if table.name == "scores")
-    assert caption.endswith("These scores do not use the checked cells.")
+    assert "stays recommended unless it is significantly worse" in text
+    assert "Scores without the checked cells are means over folds" in text
+    assert "On plants, RF+ET is recommended. Its average precision is 0.900 (95 % interval" in text
+    assert "by 60 checked cells. logistic+ has the best average precision by the checked cells, but RF+ET is" in text
+    assert "logistic+ may be as good. kNN is significantly worse." in text
+    assert "Without the checked cells, each model was compared" in text
+    assert "The final model of plants is RF+ET, the recommended model." in text and "chosen without" not in text
+
+
+def test_tables_and_cards_have_checked_scores(make_facts, tmp_path):
+    """All files of a publication have the same leader and the same scores."""
+    facts = change(make_facts(), leaderboard={"n_checked": 60.0, "best_unchecked": "RF+ET"})
+    models = ["logistic+", "RF+ET", "kNN"]
+    rows = pd.DataFrame({"model": models, "estimate": [0.8003, 0.8, 0.5], "behind_low": [-0.04, 0.0, 0.1]})
+    rows = rows.assign(dataset="plants", reference="RF+ET", low=0.4, high=0.9)
+    checked = pd.concat([rows.assign(metric=metric) for metric in ("mcc", "average_precision")])
+    facts.memo["recommendation/checked/plants.csv"] = checked
+    table = next(table for table in paper_tables(facts) if table.name == "scores")
+    assert [*table.cells] == ["model", "micro average precision", "micro MCC"]
+    assert table.cells["model"][table.bold].tolist() == ["RF+ET"]
+    found = table.cells.set_index("model")["micro average precision"]
+    assert found["logistic+"] == "0.800 (0.400–0.900)†" and found["kNN"] == "0.500 (0.400–0.900)"
+    assert "estimated from 60 checked cells" in table.caption and "not significantly worse than it" in table.caption
+    write_cards(facts, tmp_path)
+    scores = json.loads((tmp_path / "plants/scores.json").read_text())["scores"]
+    assert next(each["value"] for each in scores if each["metric"] == "mcc") == 0.8
 
 
 def test_a_score_without_correction_is_named(make_facts, config):

@@ -114,6 +114,37 @@ def test_recommendation_uses_checked_cells(study):
     assert failed["verdict"].tolist() == ["best", "worse", "no score"]
 
 
+def pairs_of(estimates, margin):
+    """Return the table of checked cells of models with these scores, and intervals of differences of this margin."""
+    ranked = sorted(estimates, key=estimates.get, reverse=True)
+    rows = [
+        (model, reference, estimates[model], behind, behind - margin, behind + margin)
+        for reference in ranked
+        for model in ranked
+        for behind in [round(estimates[reference] - estimates[model], 4)]
+    ]
+    names = ["model", "reference", "estimate", "behind", "behind_low", "behind_high"]
+    table = pd.DataFrame(rows, columns=names).assign(metric="average_precision", dataset="leaves")
+    return table.assign(low=table["estimate"] - 0.1, high=table["estimate"] + 0.1, n_checked=40)
+
+
+@pytest.mark.parametrize(
+    ("margin", "models", "verdicts"),
+    [
+        (0.05, ["A", "C", "B"], ["best", "not different", "worse"]),  # C leads A by .0003 only.
+        (0.0002, ["C", "A", "B"], ["best", "worse", "worse"]),
+    ],
+)
+def test_the_recommended_model_stays_unless_it_is_significantly_worse(margin, models, verdicts):
+    board = pd.DataFrame({"model": [*"ABC"], "verdict": ["best", "worse", "not different"], "score": 0.5})
+    board = board.assign(dataset="leaves", metric="average_precision")
+    found = with_checked_scores(board, pairs_of({"A": 0.61, "B": 0.4, "C": 0.6103}, margin))
+    assert found["model"].tolist() == models and found["verdict"].tolist() == verdicts
+    assert set(found["best_unchecked"]) == {"A"}
+    distances = {model: round(found["score"][0] - score, 4) for model, score in zip(found.model, found.score)}
+    assert found.set_index("model")["behind"].to_dict() == distances
+
+
 def test_the_score_of_a_study_is_of_its_decisions(study):
     """A model that decides well for F1 leads, although a threshold of 0.5 is too high for its probabilities."""
     Y, observed, predictions, ids = study

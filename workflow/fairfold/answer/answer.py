@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.checked_cells import sentences_on_checks
 from fairfold.answer.coverage import coverage_of, held_intervals, score_of_best
 from fairfold.answer.labels import sentences_on_labels
 from fairfold.answer.leaderboard import (
@@ -81,6 +82,8 @@ class Answer:
         Differences up to this value do not matter in practice.
     n_checked : int
         Number of cells that a person has checked. Scores, verdicts and the missing rate are based on them.
+    checked : list of str
+        Sentences on how these cells change the recommendation, and on how weak their evidence is.
     missing : str
         Phrase on the share of missing positives.
     missing_labels, further : list of str
@@ -111,6 +114,7 @@ class Answer:
     rows: list[Row]
     rope: float
     n_checked: int
+    checked: list[str]
     missing: str
     missing_labels: list[str]
     further: list[str]
@@ -157,7 +161,7 @@ class Answer:
             metric=first["metric"],
             missing_rate=int(first["missing_rate"]),
             model=first["model"] if first["verdict"] == BEST else None,
-            verdict=verdict_sentence(board, sizes["n_samples"], is_checked=n_checked > 0),
+            verdict=verdict_sentence(board, sizes["n_samples"], n_checked),
             others=sentences_on_others(board, metric.name, is_checked=n_checked > 0),
             same=sentences_on_twins(board),
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
@@ -166,6 +170,7 @@ class Answer:
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
+            checked=[*sentences_on_checks(board, n_checked)] if n_checked else [],
             missing=missing_rate_phrase(estimate, n_checked),
             missing_labels=[*missing_labels_sentences(estimate, first, n_checked)],
             further=[*further_sentences(estimate, first, n_checked, own["tests"], own["summary"])],
@@ -223,7 +228,7 @@ class Answer:
             A line.
         """
         yield from self.errors
-        yield from filter(None, (self.verdict, self.decisions, self.samples))
+        yield from filter(None, (self.verdict, *self.checked, self.decisions, self.samples))
         yield ""
         yield from self._table(most_models)
         yield from self.same

@@ -20,12 +20,12 @@ _BY_TESTS = {
 }
 _BY_CELLS = {
     UNDECIDED: ("may be as good", "may be as good"),
-    WORSE: ("is worse", "are worse"),
+    WORSE: ("is significantly worse", "are significantly worse"),
     NO_SCORE: ("has no score", "have no score"),
 }
 
 
-def verdict_sentence(board: pd.DataFrame, n_samples: int, *, is_checked: bool = False) -> str:
+def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) -> str:
     """Name the model to use, and the number of models that may be as good.
 
     Parameters
@@ -34,8 +34,8 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, *, is_checked: bool = 
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
     n_samples : int
         Number of samples.
-    is_checked : bool, default=False
-        Whether verdicts are based on checked cells, by intervals instead of tests.
+    n_checked : int, default=0
+        Number of checked cells that verdicts are based on, by intervals instead of tests.
 
     Returns
     -------
@@ -60,11 +60,13 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, *, is_checked: bool = 
         compared = "Its score is the best, but a single fold does not allow a test."
     elif n_alike:
         others = "one other model is" if n_alike == 1 else f"{_number(n_alike)} other models are"
-        different = "clearly worse" if is_checked else "significantly different"
-        compared = f"With {n_samples:,} samples, {others} not {different}."
+        evidence, different = f"With {n_samples:,} samples", "different"
+        if n_checked:
+            evidence, different = f"By {n_checked:,} checked cell{'' if n_checked == 1 else 's'}", "worse"
+        compared = f"{evidence}, {others} not significantly {different}."
     elif n_worse:
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
-        compared = f"It is {'better' if is_checked else 'significantly better'} than {others}."
+        compared = f"It is significantly better than {others}."
     return f"Use {best}. {compared}"
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -343,7 +343,8 @@ def compare_checked(
     -------
     DataFrame
         One row per model, the best first, with the columns ``model, estimate, low, high, behind, behind_low,
-        behind_high``. The last three are the distance to the best model and its confidence interval.
+        behind_high``. The last three are the distance to the best model and its confidence interval. These intervals
+        hold for all models together.
 
     Raises
     ------
@@ -362,6 +363,44 @@ def compare_checked(
     >>> compare_checked(Y, models, cells)["model"].tolist()
     ['informed', 'random']
     """
+    options: dict[str, Any] = {"scored": scored, "wrong_positives": wrong_positives, "level": level}
+    options |= {"n_draws": n_draws, "random_state": random_state}
+    pairs = compare_checked_pairs(Y_observed, predictions, cells, metric, threshold, **options)
+    is_with_best = pairs["reference"] == pairs["model"].iloc[0]
+    return pairs[is_with_best].drop(columns="reference").reset_index(drop=True)
+
+
+def compare_checked_pairs(
+    Y_observed: Matrix,
+    predictions: Mapping[str, Matrix],
+    cells: pd.DataFrame,
+    metric: str = SCORE,
+    threshold: float = THRESHOLD,
+    *,
+    scored: Mapping[str, Matrix] | None = None,
+    wrong_positives: float = WRONG_POSITIVES,
+    level: float = 0.95,
+    n_draws: int = 200,
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """Compare each model with each other one on complete labels, estimated from checked cells.
+
+    Parameters
+    ----------
+    Y_observed, predictions, cells, metric, threshold, scored, wrong_positives, level, n_draws, random_state
+        As in :func:`compare_checked`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of :func:`compare_checked` and ``reference``, the model that a model is behind. The rows of a
+        reference follow each other, the best model first, and so do the references.
+
+    Raises
+    ------
+    DataError
+        If the input is invalid, or no cell has a label.
+    """
     table = _Table(predictions, Y_observed, wrong_positives)
     ((name, entry),) = checked_metrics([metric]).items()
     fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, _targets_of(name, entry))
@@ -374,18 +413,20 @@ def compare_checked(
 
     values = _draw(fit, values_of, n_draws, random_state)[name]
     middle = _nanmean(values.center)
-    best = int(np.argmax(entry.goodness(middle)))
     width = entry.range[1] - entry.range[0]
-    rows = _with_interval(middle, values.error(level), entry.range, level)
-    behind = entry.direction * (middle[best] - middle)
-    margin = scipy.stats.norm.ppf((1 + level) / 2) * values.behind(best).error(level)
-    found = pd.DataFrame(rows, columns=Estimate._fields).assign(
-        behind=behind,
-        behind_low=np.maximum(behind - margin, -width),
-        behind_high=np.minimum(behind + margin, width),
-    )
-    found.insert(0, "model", list(predictions))
-    return found.iloc[np.argsort(behind, kind="stable")].reset_index(drop=True)
+    estimates = pd.DataFrame(_with_interval(middle, values.error(level), entry.range, level), columns=Estimate._fields)
+    estimates.insert(0, "model", list(predictions))
+    order = np.argsort(-entry.goodness(middle), kind="stable")
+    together = 1 - (1 - level) / max(len(order) - 1, 1)  # Bonferroni
+    quantile = scipy.stats.norm.ppf((1 + together) / 2)
+    tables = []
+    for reference in order:
+        behind = entry.direction * (middle[reference] - middle)
+        margin = quantile * values.behind(reference).error(together)
+        limits = {"behind_low": np.maximum(behind - margin, -width), "behind_high": np.minimum(behind + margin, width)}
+        found = estimates.assign(behind=behind, **limits, reference=estimates["model"].iloc[reference])
+        tables.append(found.iloc[order])
+    return pd.concat(tables, ignore_index=True)
 
 
 def _targets_of(name: str, entry: Metric) -> tuple[str, ...]:

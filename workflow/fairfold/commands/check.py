@@ -164,11 +164,29 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     kept.parent.mkdir(exist_ok=True)
     write_table(cells.assign(**{VERSION: data.version}), kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
-    command = snakemake_command(options.study, "all", cores=options.cores)
+    before = _models_of(options.study, dataset)
+    targets = ["all"] if before[0] is None else ["all", "final"]  # A final model follows the recommendation.
+    command = snakemake_command(options.study, *targets, cores=options.cores)
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
+    print(f"Checked:  {_change(before, _models_of(options.study, dataset))}")
     if options.within is not None:
         print(precision_sentence(recommend.answers_of(options.study)[dataset], options.within))
+
+
+def _models_of(study: Path, dataset: str) -> tuple[str | None, str | None]:
+    """Return the final model of a dataset and the recommended one."""
+    scores = study / "results" / "final" / dataset / "label_scores.csv"
+    final = str(read_table(scores)["model"].iloc[0]) if scores.is_file() else None
+    return final, recommend.answers_of(study)[dataset].model
+
+
+def _change(before: tuple[str | None, str | None], after: tuple[str | None, str | None]) -> str:
+    """State whether the final model has changed, or the recommended one if no final model is fitted."""
+    kind, (old, new) = "recommended", (before[1], after[1])
+    if after[0] is not None:
+        kind, (old, new) = "final", (before[0] or after[0], after[0])
+    return f"{kind} model kept: {new}" if old == new else f"{kind} model changed: {old} → {new}"
 
 
 def _n_lost(cells: pd.DataFrame, kept: Path) -> int:

@@ -21,6 +21,8 @@ from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.recommendation.leaderboard import BEST
 
+_NOT_SCORED = "The study did not score this model on this dataset."
+_HEAD = "| score | mean | 95 % interval |\n|---|---|---|"
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
 
 
@@ -74,6 +76,7 @@ def model_card(
     seed: int,
     scores: pd.DataFrame | None = None,
     checked: tuple[int, int] = (0, 0),
+    checked_scores: pd.DataFrame | None = None,
 ) -> str:
     """Write the model card of a final model.
 
@@ -92,6 +95,8 @@ def model_card(
         see :func:`~fairfold.recommendation.complete_scores.complete_scores`. None if the model was not scored.
     checked : tuple of int, default=(0, 0)
         Number of labels that a person checked before the fit, and of those that were changed.
+    checked_scores : DataFrame or None, default=None
+        Scores from checked cells, see :func:`~fairfold.recommendation.checked.checked_table`. They replace `scores`.
 
     Returns
     -------
@@ -104,8 +109,8 @@ def model_card(
             *_head(data, name),
             *_data(data, *checked),
             *_labels(data, frequency, is_checked=checked[0] > 0),
-            *_scores(data, name, scores, is_checked=checked[0] > 0),
-            *_limits(corrects=is_corrected(frequency)),
+            *(_scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)),
+            *_limits(corrects=is_corrected(frequency), is_checked=checked_scores is not None),
             *_made(settings, seed),
         ]
     )
@@ -149,13 +154,30 @@ def _labels(data: Dataset, frequency: LabelFrequency, *, is_checked: bool) -> It
     )
 
 
-def _scores(data: Dataset, name: str, scores: pd.DataFrame | None, *, is_checked: bool) -> Iterator[str]:
+def _checked_scores(name: str, scores: pd.DataFrame) -> Iterator[str]:
+    yield "## Scores\n"
+    own = scores[scores["model"] == name].drop_duplicates("metric")
+    if own.empty:
+        yield f"{_NOT_SCORED}\n"
+        return
+    n_checked = int(own["n_checked"].iloc[0])
+    yield (
+        f"Estimated from {n_checked:,} checked cells, for the test samples of all folds. The 95 % intervals are for the "
+        "choice of the cells.\n"
+    )
+    yield _HEAD
+    for row in own.itertuples():
+        yield f"| {METRICS[row.metric].label} | {_number(row.estimate)} | {row.low:.3f} to {row.high:.3f} |"
+    yield ""
+
+
+def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[str]:
     yield "## Scores\n"
     own = None
     if scores is not None:
         own = scores[(scores["dataset"] == data.id) & (scores["model"] == name)]
     if own is None or own["observed"].isna().all():
-        yield "The study did not score this model on this dataset.\n"
+        yield f"{_NOT_SCORED}\n"
         return
     rate = own["missing_rate"].min()
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
@@ -163,13 +185,11 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None, *, is_checked
     rows = own[own["missing_rate"] == rate]
     yield from _estimated_rows(rows, hidden, data.hierarchy is not None) if is_incomplete else _rows(rows, hidden)
     yield ""
-    if is_checked:
-        yield "These scores do not use the checked labels. `fairfold recommend` shows scores that do.\n"
 
 
 def _rows(scores: pd.DataFrame, hidden: str) -> Iterator[str]:
     yield f"Means over test folds{hidden}, on the labels as they are. The 95 % intervals are for new samples.\n"
-    yield "| score | mean | 95 % interval |\n|---|---|---|"
+    yield _HEAD
     for row in scores.itertuples():
         interval = f"{row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "–"
         yield f"| {METRICS[row.metric].label} | {_number(row.observed)} | {interval} |"
@@ -192,15 +212,19 @@ def _number(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.3f}"
 
 
-def _limits(*, corrects: bool) -> Iterator[str]:
+def _limits(*, corrects: bool, is_checked: bool) -> Iterator[str]:
     yield "## Limits\n"
     yield "- The scored models were fitted to fewer rows than this one. Scores on data from other sources may differ."
-    if corrects:
+    if corrects and not is_checked:
         yield (
             "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "
             "positive is wrong. If hard positives are missing more often, more are missing than estimated."
         )
-        yield "- Posteriors assume the same. They are too low for hard or rare positives that are missing more often."
+    if corrects:
+        yield (
+            "- Posteriors assume that all labels are missing at random, at the same rate. They are too low for hard or "
+            "rare positives that are missing more often."
+        )
     else:
         yield "- Probabilities are those of labels as given. If positives are missing, they are too low."
     yield "- Check the scores of a label with few positives before you rely on it."

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 from markupsafe import Markup
 
@@ -55,6 +56,8 @@ def _settings(facts: Facts, dataset: str) -> str:
 def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:
     rows = facts.of("tables/recommendation.csv", dataset)
     rows = rows[rows["model"] == model] if len(rows) else rows
+    if dataset in facts.checked:
+        rows = _by_checked_cells(rows, facts.of(f"recommendation/checked/{dataset}.csv", dataset))
     labels = facts.of(f"final/{dataset}/label_scores.csv", dataset)
     by_label = ["label", "n_positives", *(name for name in _LABEL_SCORES if name in labels)]
     columns = {"mean": "value", "low": "low", "high": "high", "observed": "on_observed_labels", "n_folds": "n_folds"}
@@ -68,6 +71,15 @@ def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:
         "limits": [*state(facts), sentences("limits", facts)],
         "sources": [{"name": each.name, "sha256": each.sha256} for each in facts.sources if each.dataset == dataset],
     }
+
+
+def _by_checked_cells(rows: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFrame:
+    """Replace the scores of a model by those from checked cells."""
+    own = checked.merge(rows[["model", "metric"]]).drop_duplicates("metric") if len(checked) else checked
+    if own.empty:
+        return rows
+    found = own.set_index("metric")[["estimate", "low", "high"]].reindex(rows["metric"])
+    return rows.assign(mean=found["estimate"].to_numpy(), low=found["low"].to_numpy(), high=found["high"].to_numpy())
 
 
 def _metadata(dataset: str, model: str, scores: list[dict[str, Any]], has_file: bool) -> dict[str, Any]:

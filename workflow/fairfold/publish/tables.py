@@ -19,6 +19,8 @@ from fairfold.publish.sentences import page
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
+    from fairfold.answer.answer import Answer
+
 _ALIKE, _MINUS = "†", "−"
 _NUMBER = re.compile(f"[{_MINUS}+0-9.,e]+")
 _SIZES = (
@@ -99,9 +101,10 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
             if len(rows):
                 rows = rows.assign(**100 * rows[_SHARES]) if name == "outcomes" else rows
                 yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
-        if len(scores := facts.of("tables/recommendation.csv", dataset)):
-            kind = {"is_estimated": dataset in facts.estimated, "is_checked": dataset in facts.checked}
-            yield _scores(scores, dataset, suffix, **kind)
+        if len(scores := facts.of(f"recommendation/checked/{dataset}.csv", dataset)) and dataset in facts.checked:
+            yield _checked_scores(scores, facts.answers[dataset], suffix)
+        elif len(scores := facts.of("tables/recommendation.csv", dataset)):
+            yield _scores(scores, dataset, suffix, is_estimated=dataset in facts.estimated)
         if len(labels := facts.of(f"final/{dataset}/label_scores.csv", dataset)):
             yield _labels(labels, dataset, suffix)
 
@@ -123,7 +126,7 @@ def _with_minus(number: str) -> str:
     return number.replace("-", _MINUS)
 
 
-def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bool, is_checked: bool) -> PaperTable:
+def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bool) -> PaperTable:
     """Compare models by each metric, with intervals and marks of significance."""
     columns, first = {}, scores["metric"].iloc[0]
     for metric, rows in scores.groupby("metric", sort=False):
@@ -151,9 +154,28 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bo
             f" {_ALIKE}: not significantly different from the best model of the column "
             f"({test}, level {scores['alpha'].iloc[0]})."
         )
-    caption += " These scores do not use the checked cells." if is_checked else ""
     bold = [number for number, model in enumerate(order) if (leading.set_index("model")["difference"] == 0)[model]]
     return PaperTable(f"scores{suffix}", caption, cells, bold)
+
+
+def _checked_scores(scores: pd.DataFrame, answer: Answer, suffix: str) -> PaperTable:
+    """Compare models by each metric, estimated from checked cells, with the recommended model."""
+    models = [row["model"] for row in answer.rows]
+    rows = scores[(scores["reference"] == answer.model) & scores["metric"].isin(METRICS)]
+    is_alike = (rows["behind_low"] <= 0) & (rows["model"] != answer.model)
+    rows = rows.assign(text=rows.rename(columns={"estimate": "mean"}).apply(_estimate, axis=1))
+    rows["text"] += is_alike.map({True: _ALIKE, False: ""})
+    wide = rows.pivot(index="model", columns="metric", values="text")
+    order = [name for name in models if name in wide.index]
+    metrics = sorted(wide, key=lambda name: (name != answer.metric, [*METRICS].index(name)))
+    cells = wide.loc[order, metrics].rename(columns=lambda name: METRICS[name].label).reset_index()
+    caption = (
+        f"Scores on {answer.dataset}, estimated from {answer.n_checked:,} checked cells for the test samples of all "
+        "folds, with 95 % intervals for the choice of the cells. The recommended model is in bold."
+    )
+    if is_alike.any():
+        caption += f" {_ALIKE}: not significantly worse than it (simultaneous 95 % intervals of the differences)."
+    return PaperTable(f"scores{suffix}", caption, cells, [order.index(answer.model)] if answer.model in order else [])
 
 
 def _estimate(row: pd.Series) -> str:

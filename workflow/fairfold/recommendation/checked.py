@@ -17,7 +17,7 @@ from fairfold.checked_cells.estimates import (
     Estimate,
     checked_scores,
     choose_cells,
-    compare_checked,
+    compare_checked_pairs,
 )
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.files import read_table
@@ -272,14 +272,15 @@ def checked_table(
     Returns
     -------
     DataFrame
-        One row per model and metric with the columns ``model, metric, estimate, low, high, behind, behind_low,
-        behind_high, n_checked``. The rows of all models together contain the missing rate and the share of wrong
-        positives. Scores pool the test samples of all folds.
+        One row per model, metric and model of the comparison with the columns ``model, metric, estimate, low, high,
+        behind, behind_low, behind_high, reference, n_checked``; ``behind`` is the distance from ``reference``. The rows
+        of all models together contain the missing rate and the share of wrong positives. Scores pool the test samples
+        of all folds.
     """
     observed, P = _scored(Y, predictions)
     decided = None if score in BASIC_METRICS else _scored(Y, predictions, score)[1]
     tables = [
-        compare_checked(
+        compare_checked_pairs(
             observed, P, cells, name, threshold, scored=None if name in BASIC_METRICS else decided, n_draws=_N_DRAWS
         ).assign(metric=name)
         for name in dict.fromkeys([*BASIC_METRICS, score])
@@ -357,32 +358,46 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
     Returns
     -------
     DataFrame
-        The table with an additional column ``n_checked``, the best model of each dataset first. A model is worse than
-        the best one if the interval of their difference excludes 0.
+        The table with the additional columns ``n_checked`` and ``best_unchecked``, the best model without the cells. It
+        stays the best unless another model is significantly better by the cells: the interval of their difference
+        excludes 0. The same holds for a model that is worse than the best one. The best model of each dataset is first.
     """
     tables = []
     for dataset, part in board.groupby("dataset", sort=False):
-        found = checked[checked["dataset"] == dataset]
+        found = checked[(checked["dataset"] == dataset) & (checked["metric"] == part["metric"].iloc[0])]
         if found.empty:
-            tables.append(part.assign(n_checked=np.nan))
+            tables.append(part.assign(n_checked=np.nan, best_unchecked=None))
             continue
         part = part[part["verdict"] != GUESSING]  # Checked cells do not score it.
-        scores = found[found["metric"] == part["metric"].iloc[0]].set_index("model").reindex(part["model"])
-        deciding = found[found["metric"] == DECIDING].set_index("model")["estimate"].reindex(part["model"])
+        is_own = ~part["verdict"].str.startswith(SAME)
+        before = next(iter(part.loc[part["verdict"] == BEST, "model"]), None)
+        best = _model_to_use(found[found["model"].isin(part.loc[is_own, "model"])], before)
+        scores = found[found["reference"] == best].set_index("model").reindex(part["model"])
+        deciding = checked[(checked["dataset"] == dataset) & (checked["metric"] == DECIDING)]
+        deciding = deciding.drop_duplicates("model").set_index("model")["estimate"].reindex(part["model"])
         columns = ["low", "high", "behind", "behind_low", "behind_high", "n_checked"]
         part = part.assign(
             score=scores["estimate"].to_numpy(),
             deciding=deciding.to_numpy(),
+            best_unchecked=before,
             **dict.fromkeys(_NOT_CHECKED, np.nan),
             **{name: scores[name].to_numpy() for name in columns},
         )
-        part = part.sort_values("behind", kind="stable")
-        is_own = ~part["verdict"].str.startswith(SAME)
-        verdicts = np.where(part["behind_low"] > 0, WORSE, np.where(part["score"].isna(), NO_SCORE, UNDECIDED))
+        is_best, is_worse, is_unknown = part["model"] == best, part["behind_low"] > 0, part["score"].isna()
+        verdicts = np.select([is_best, is_worse, is_unknown], [BEST, WORSE, NO_SCORE], UNDECIDED)
         part["verdict"] = part["verdict"].where(~is_own, verdicts)
-        part.loc[is_own.idxmax(), "verdict"] = BEST
-        tables.append(part)
+        behind = part["behind"].where(~is_best, -np.inf)
+        tables.append(part.loc[behind.sort_values(kind="stable").index])
     return pd.concat(tables, ignore_index=True)
+
+
+def _model_to_use(pairs: pd.DataFrame, before: str | None) -> str:
+    """Return the best model without checked cells, or the best of those that are significantly better by them."""
+    ranked = pairs["model"].drop_duplicates()
+    if before not in set(ranked):
+        return str(ranked.iloc[0])
+    behind = pairs[pairs["model"] == before].set_index("reference")["behind_low"].reindex(ranked)
+    return str(next(iter(behind.index[behind > 0]), before))
 
 
 def precision_sentence(answer: Answer, within: float) -> str:
