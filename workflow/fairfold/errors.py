@@ -216,6 +216,30 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def same_for(places: Sequence[str], most: int = MOST_NAMES - 1) -> str:
+    """Build the sentence that lists the places of further errors of the same kind.
+
+    Parameters
+    ----------
+    places : sequence of str
+        Places after the first one.
+    most : int, default=9
+        Maximum number of places to list.
+
+    Returns
+    -------
+    str
+        Sentence with a leading space. Empty without places.
+
+    Examples
+    --------
+    >>> same_for(["row 3", "row 7", "row 9"], most=2)
+    ' The same holds for row 3, row 7 and others.'
+    """
+    named = [*places[:most], *(["others"] if len(places) > most else [])]
+    return f" The same holds for {listed(named)}." if named else ""
+
+
 def count(number: float, noun: str) -> str:
     """Return a number and a noun in the right form.
 

@@ -140,8 +140,20 @@ def test_new_tables_are_encoded_as_the_training_table_was(own, tmp_path):
     np.testing.assert_array_equal(
         pd.read_csv(tmp_path / "found.csv")[["probability_label_a", "probability_label_b"]], found
     )
-    new.assign(soil=["loam"] * 7 + ["clay"] * 2).to_csv(tmp_path / "new.csv", index=False)
-    with pytest.raises(DataError, match="data row 8, column 'soil': found 'clay', but known are loam, peat, sand"):
-        predict_file(home, tmp_path / "new.csv", tmp_path / "other.csv", rows_at_once=4)
+    other = new.assign(soil=["loam"] * 7 + ["clay"] * 2)
+    other.to_csv(tmp_path / "new.csv", index=False)
+    message = (
+        r"data row 8( \(line 9\))?, column 'soil': found 'clay', but known are loam, peat, sand\. .*--unknown missing\)\. "
+        r"The same holds for data row 9( \(line 10\))?, column 'soil' \('clay'\)\."
+    )
+    with pytest.raises(DataError, match=message):
+        predict_file(home, tmp_path / "new.csv", tmp_path / "other.csv")
+    with pytest.raises(DataError, match=message):
+        home.predict(other)
+    expected = home.predict(other.assign(soil=other["soil"].replace("clay", "")))["probability"]
+    np.testing.assert_array_equal(home.predict(other, unknown="missing")["probability"], expected)
+    predict_file(home, tmp_path / "new.csv", tmp_path / "found.csv", unknown="missing", rows_at_once=4)
+    found = pd.read_csv(tmp_path / "found.csv")[["probability_label_a", "probability_label_b"]]
+    np.testing.assert_array_equal(found, expected)
     with pytest.raises(DataError, match=r"the table lacks 1 of the 2 columns .* \(soil\)"):
         home.predict(new[["height"]])

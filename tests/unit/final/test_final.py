@@ -371,10 +371,70 @@ def test_other_files_are_refused_in_one_sentence(final, tmp_path, content, sente
 def test_tables_in_memory_are_checked_as_files_are(final, table):
     with pytest.raises(DataError, match=r"the table lacks 2 of the 4 columns .* \(a, b\)"):
         final.predict(table.drop(columns=["a", "b"]))
-    with pytest.raises(DataError, match=r"the table, row 3, column 'c': found inf, but features must be finite"):
-        final.predict(table.assign(c=table["c"].where(np.arange(23) != 2, np.inf)))
-    with pytest.raises(DataError, match="features that are no numbers"):
-        final.predict(table.assign(c="many"))
+    wrong = table.assign(c=table["c"].astype(object))
+    wrong.loc[[2, 4], "c"] = [np.inf, "many"]
+    sentence = r"the table, row 3, column 'c': found 'inf', but .* same holds for row 5, column 'c'\."
+    with pytest.raises(DataError, match=sentence):
+        final.predict(wrong)
+
+
+def test_all_wrong_cells_are_listed(final, table, tmp_path):
+    wrong = table.astype({"a": object, "c": object})
+    wrong.loc[[2, 5], "c"] = ["x", "y"]
+    wrong.loc[2:, "a"] = "tall"
+    with pytest.raises(DataError) as caught:
+        predict_file(final, written(wrong, tmp_path / "new.csv"), tmp_path / "found.csv")
+    message = str(caught.value)
+    assert "data row 3 (line 4), column 'a': found 'tall', which is not a number. Write a number" in message
+    others = ["3 (line 4), column 'c' ('x')", "4 (line 5), column 'a' ('tall')", "6 (line 7), column 'c' ('y')"]
+    assert all(f"data row {each}" in message for each in others)
+    assert message.count("data row") == 10 and message.endswith(" and others.")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff"])
+def test_missing_columns_count_as_empty_if_that_is_allowed(final, table, tmp_path, suffix, caplog):
+    write = written if suffix == "csv" else write_arff
+    write(table.drop(columns=["a", "c"]), new := tmp_path / f"new.{suffix}")
+    with pytest.raises(DataError, match=r"lacks 2 of the 4 .* \(a, c\)\. .* \(--allow-missing\)"):
+        predict_file(final, new, tmp_path / "found.csv")
+    predict_file(final, new, tmp_path / "found.csv", allow_missing=True, rows_at_once=10)
+    assert "new." in caplog.text and "lacks columns, which are treated as empty: a, c." in caplog.text
+    found = pd.read_csv(tmp_path / "found.csv")[[f"probability_{name}" for name in LABELS]]
+    expected = final.predicted(table[[*FEATURES]].assign(a=np.nan, c=np.nan).to_numpy())["probability"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(
+        final.predict(table.drop(columns=["a", "c"]), allow_missing=True)["probability"], expected
+    )
+    empty = table.assign(a=np.nan)
+    with pytest.raises(DataError, match=r"1 columns are empty in all rows \(a\).* \(--allow-missing\)"):
+        final.predict(empty)
+    assert final.predict(empty, allow_missing=True)["probability"].notna().all(axis=None)
+    with pytest.raises(DataError, match="lacks 4 of the 4"):
+        final.predict(table[["note"]], allow_missing=True)
+
+
+def test_a_user_chooses_thresholds(final, table, tmp_path, capsys):
+    """They apply to posteriors where the model corrects. A threshold of one label leaves the others as they are."""
+    plain, shared = final.predict(table), final.predict(table, threshold=0.35)
+    np.testing.assert_array_equal(shared["decision"], (plain["posterior"] > 0.35).astype(int))
+    single = final.predict(table, threshold={"green, blue": 0.2})["decision"]
+    pd.testing.assert_frame_equal(single.drop(columns="green, blue"), plain["decision"].drop(columns="green, blue"))
+    np.testing.assert_array_equal(single["green, blue"], (plain["posterior"]["green, blue"] > 0.2).astype(int))
+    final.save(tmp_path / "home")
+    new, found = written(table, tmp_path / "new.csv"), tmp_path / "found.csv"
+    command = ["predict", *map(str, [tmp_path / "home", new, "-o", found])]
+    assert main([*command, "--threshold", ".35", "--threshold", "green, blue=.2"]) == 0
+    decided = pd.read_csv(found)[[f"decision_{name}" for name in LABELS]].set_axis(list(LABELS), axis=1)
+    expected = shared["decision"].assign(**{"green, blue": single["green, blue"].to_numpy()})
+    np.testing.assert_array_equal(decided, expected)
+    for words, sentence in (
+        (["--threshold", "low"], "--threshold: found 'low'. Give a number such as 0.35"),
+        (["--threshold", "blue=.2"], "unknown label 'blue'"),
+        (["--threshold", "1.5"], "threshold: found 1.5. Choose a number from 0 to 1."),
+        (["--threshold", ".5", "--objective", "mcc"], "--threshold cannot be combined with --objective"),
+    ):
+        assert main([*command, *words]) == 1
+        assert sentence in capsys.readouterr().err
 
 
 def write_bytes_as_probe(home):

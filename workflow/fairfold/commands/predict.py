@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from fairfold.errors import DataError
+from fairfold.tables.names import composed
 
 
 def add_to(commands: Any) -> None:
@@ -38,6 +42,21 @@ def add_to(commands: Any) -> None:
         choices=["pooled", "label"],
         help="one threshold for all labels or one per label (default: depends on the score)",
     )
+    add(
+        "--threshold",
+        action="append",
+        default=[],
+        metavar="NUMBER",
+        help="predict labels with a probability, or posterior, above this number; LABEL=NUMBER for one label (repeat "
+        "the option for more)",
+    )
+    add("--allow-missing", action="store_true", help="treat missing columns as empty")
+    add(
+        "--unknown",
+        choices=["error", "missing"],
+        default="error",
+        help="whether categories that the model does not know stop the command or count as empty cells (default: error)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -58,6 +77,29 @@ def run(options: argparse.Namespace) -> None:
     final = load_final(options.model, n_jobs=-1)
     check_output(options.output, *Path(options.model).glob("*"))
     how = {"top": options.top, "objective": options.objective, "by": options.by}
+    how |= {"threshold": _threshold(options, final.labels)}
+    how |= {"allow_missing": options.allow_missing, "unknown": options.unknown}
     n_samples = predict_file(final, options.table, options.output, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     print(sentence, file=messages_beside(options.output))
+
+
+def _threshold(options: argparse.Namespace, labels: Sequence[str]) -> dict[str, float] | None:
+    """Return the thresholds of labels. Those of single labels win over the one of all labels."""
+    if not options.threshold:
+        return None
+    if options.objective or options.by:
+        raise DataError("--threshold cannot be combined with --objective or --by. Give one of them.")
+    shared, single = {}, {}
+    for text in options.threshold:
+        label, mark, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            example = "Give a number such as 0.35, or a label and a number such as LABEL=0.2."
+            raise DataError(f"--threshold: found {text!r}. {example}") from None
+        if mark:
+            single[composed(label)] = value
+        else:
+            shared = dict.fromkeys(labels, value)
+    return shared | single

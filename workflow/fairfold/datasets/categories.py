@@ -10,7 +10,8 @@ from typing import Literal, Self, get_args
 import numpy as np
 import pandas as pd
 
-from fairfold.errors import MOST_NAMES, DataError, shortened
+from fairfold.errors import MOST_NAMES, DataError, same_for, shortened
+from fairfold.tables.cells import unknown_category
 from fairfold.tables.names import composed
 
 Encoding = Literal["one-hot", "ordinal", "as-is"]
@@ -84,7 +85,14 @@ class Categories:
             return tuple(self.values)
         return tuple(f"{column}={value or '?'}" for column, values in self.values.items() for value in values)
 
-    def encode(self, text: Mapping[str, Sequence[str] | np.ndarray], source: str, *, before: int = 0) -> np.ndarray:
+    def encode(
+        self,
+        text: Mapping[str, Sequence[str] | np.ndarray],
+        source: str,
+        *,
+        before: int = 0,
+        unknown: Literal["error", "missing"] = "error",
+    ) -> np.ndarray:
         """Encode the cells of the columns as numbers.
 
         An empty cell counts as a value in one-hot encoding if the column contained empty cells when its values were
@@ -98,6 +106,8 @@ class Categories:
             Name of the file, for messages.
         before : int, default=0
             Number of rows of the file before these rows, for messages.
+        unknown : {"error", "missing"}, default="error"
+            Whether values that were not found before are an error or count as empty cells.
 
         Returns
         -------
@@ -109,17 +119,20 @@ class Categories:
         DataError
             If a cell has a value that was not found before.
         """
-        parts = []
+        parts, faults = [], list[tuple[int, str, str]]()
         for column, values in self.values.items():
             cells = _composed_cells(text[column])
             codes = pd.Index(values).get_indexer(cells)
-            unknown = np.flatnonzero((codes < 0) & (cells != ""))
-            if unknown.size:
-                found = f"column {column!r}: found {_shown(cells[unknown[:1]])!r}, but known are {_shown(values)}"
-                row = before + unknown[0] + 1
-                raise DataError(f"{source}, data row {row}, {found}. Correct it, or leave the row out.")
+            is_unknown = (codes < 0) & (cells != "")
+            faults += [(row, column, str(cells[row])) for row in np.flatnonzero(is_unknown).tolist()]
+            codes[is_unknown] = values.index("") if "" in values else -1
             numbers = codes[:, np.newaxis] if self.encoding == "ordinal" else codes[:, np.newaxis] == range(len(values))
             parts.append(np.where(codes[:, np.newaxis] < 0, np.nan, numbers))
+        if faults and unknown == "error":
+            (row, column, cell), *others = sorted(faults)
+            message = unknown_category(f"{source}, data row {before + row + 1}", column, cell, self.values[column])
+            places = [f"data row {before + row + 1}, column {column!r} ({cell!r})" for row, column, cell in others]
+            raise DataError(message + same_for(places))
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
 

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -25,13 +26,15 @@ from fairfold.core.threads import set_n_jobs
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.errors import DataError, ModelError, first_sentence, shortened
+from fairfold.errors import MOST_NAMES, DataError, ModelError, first_sentence, same_for, shortened, unknown_name
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
 from fairfold.tables.decimals import Learned
 from fairfold.tables.names import check_unique, composed
 
+Threshold = float | Mapping[str, float] | None
+"""Threshold of all labels, those of some labels by their names, or None."""
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
@@ -154,6 +157,9 @@ class FinalModel:
         *,
         objective: Objective | None = None,
         by: Literal["pooled", "label"] | None = None,
+        threshold: Threshold = None,
+        allow_missing: bool = False,
+        unknown: Literal["error", "missing"] = "error",
     ) -> dict[str, pd.DataFrame]:
         """Predict the labels of new samples.
 
@@ -168,6 +174,13 @@ class FinalModel:
         by : {"pooled", "label"} or None, default=None
             Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric
             is a mean over labels.
+        threshold : float, mapping of str to float, or None, default=None
+            A label is predicted if its probability, or its posterior, exceeds this threshold. A mapping has thresholds
+            of some labels by their names. Without one, decisions follow `objective`.
+        allow_missing : bool, default=False
+            Whether missing columns, and empty ones that were complete in the training table, count as empty.
+        unknown : {"error", "missing"}, default="error"
+            Whether categories that the training table lacks are an error or count as empty cells.
 
         Returns
         -------
@@ -186,13 +199,18 @@ class FinalModel:
         ModelError
             If an objective is given, but the model has no calibrated probabilities.
         """
-        X = self._columns(table) if isinstance(table, pd.DataFrame) else table
-        found = self.predicted(X, objective=objective, by=by)
         is_named = isinstance(table, pd.DataFrame)
+        X = self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table
+        found = self.predicted(X, objective=objective, by=by, threshold=threshold)
         return {kind: values.set_axis(table.index) if is_named else values for kind, values in found.items()}
 
     def predicted(
-        self, X: Any, *, objective: Objective | None = None, by: Literal["pooled", "label"] | None = None
+        self,
+        X: Any,
+        *,
+        objective: Objective | None = None,
+        by: Literal["pooled", "label"] | None = None,
+        threshold: Threshold = None,
     ) -> dict[str, pd.DataFrame]:
         """Predict the labels of samples of :meth:`with_text`.
 
@@ -200,7 +218,7 @@ class FinalModel:
         ----------
         X : {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Samples.
-        objective, by
+        objective, by, threshold
             As in :meth:`predict`.
 
         Returns
@@ -214,9 +232,38 @@ class FinalModel:
             if hasattr(self.model, "predict_observed_proba"):
                 found["probability"] = _array(self.model.predict_observed_proba(X))
         found["decision"] = _array(self.model.predict(X, objective=objective, by=by))
+        if threshold is not None:
+            limits, likely = self.thresholds(threshold), found.get("posterior", found["probability"])
+            found["decision"] = np.where(np.isnan(limits), found["decision"], likely > limits).astype(found["decision"].dtype)
         return {kind: pd.DataFrame(values, columns=list(self.labels)) for kind, values in found.items()}
 
-    def check_columns(self, columns: Sequence[str], source: str) -> None:
+    def thresholds(self, threshold: float | Mapping[str, float]) -> np.ndarray:
+        """Return the threshold of each label.
+
+        Parameters
+        ----------
+        threshold : float or mapping of str to float
+            Threshold of all labels, or those of some labels by their names.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            Thresholds, NaN for labels without one.
+
+        Raises
+        ------
+        DataError
+            If a label is unknown, or a threshold is not between 0 and 1.
+        """
+        by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(self.labels, threshold)
+        for name, value in by_label.items():
+            if name not in self.labels:
+                raise DataError(f"threshold: {unknown_name('label', name, self.labels)}")
+            if not 0 <= value <= 1:
+                raise DataError(f"threshold: found {value:g}. Choose a number from 0 to 1.")
+        return np.array([by_label.get(name, np.nan) for name in self.labels])
+
+    def check_columns(self, columns: Sequence[str], source: str, *, allow_missing: bool = False) -> list[str]:
         """Check that every feature has a column.
 
         Parameters
@@ -225,19 +272,28 @@ class FinalModel:
             Columns of a table.
         source : str
             Name of the table in error messages.
+        allow_missing : bool, default=False
+            Whether columns may be missing, except all.
+
+        Returns
+        -------
+        list of str
+            Names of the missing columns.
 
         Raises
         ------
         DataError
-            If columns are missing.
+            If columns are missing that may not.
         """
         wanted, known = [*self.numeric, *self.text], set(map(composed, columns))
         missing = [name for name in wanted if name not in known]
-        if missing:
+        if missing and not (allow_missing and len(missing) < len(wanted)):
             raise DataError(
                 f"{source} lacks {len(missing)} of the {len(wanted)} columns that {self.name} was fitted on "
-                f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
+                f"({shortened(missing, 5)}). Columns are matched by name: add or rename them, or treat missing columns "
+                "as empty (--allow-missing)."
             )
+        return missing
 
     def empty_columns(self, numbers: np.ndarray, text: Mapping[str, np.ndarray]) -> set[str]:
         """Return the columns without any value.
@@ -276,7 +332,7 @@ class FinalModel:
         if wrong:
             raise DataError(
                 f"{source}: {len(wrong)} columns are empty in all rows ({shortened(wrong, 5)}), but had no empty cell "
-                "in the training table. Fill them in."
+                "in the training table. Fill them in, or accept empty columns (--allow-missing)."
             )
 
     def with_gaps(self, X: np.ndarray) -> np.ndarray:
@@ -296,7 +352,15 @@ class FinalModel:
             X = np.where(float(self.missing_value or "nan") == X, np.nan, X)
         return X
 
-    def with_text(self, X: np.ndarray, text: Mapping[str, np.ndarray], source: str, *, before: int = 0) -> Any:
+    def with_text(
+        self,
+        X: np.ndarray,
+        text: Mapping[str, np.ndarray],
+        source: str,
+        *,
+        before: int = 0,
+        unknown: Literal["error", "missing"] = "error",
+    ) -> Any:
         """Join numbers and text as the model takes them.
 
         Parameters
@@ -309,6 +373,8 @@ class FinalModel:
             Name of the table in error messages.
         before : int, default=0
             Number of rows of the table before these rows, for messages.
+        unknown : {"error", "missing"}, default="error"
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -316,33 +382,42 @@ class FinalModel:
             Features, or columns of which the model makes features.
         """
         if self.categories is not None:
-            return np.hstack([X, self.categories.encode(text, source, before=before)])
+            return np.hstack([X, self.categories.encode(text, source, before=before, unknown=unknown)])
         if not self.typed:
             return X
         cells = {name: np.asarray(text[name], dtype=object) for name in self.typed}
         return pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
 
-    def _columns(self, table: pd.DataFrame) -> Any:
+    def _columns(self, table: pd.DataFrame, *, allow_missing: bool, unknown: Literal["error", "missing"]) -> Any:
         table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
         check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
-        self.check_columns(table.columns, "the table")
-        try:
-            X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
-        X = self.with_gaps(X)
-        wrong = np.argwhere(np.isinf(X))
-        if len(wrong):
-            row, column = wrong[0]
-            raise DataError(
-                f"the table, row {row + 1}, column {self.numeric[column]!r}: found {X[row, column]}, but features "
-                f"must be finite or missing ({len(wrong)} cells are neither); correct them or leave the rows out."
-            )
+        missing = self.check_columns(table.columns, "the table", allow_missing=allow_missing)
+        table = table.assign(**dict.fromkeys(missing, np.nan))
+        X = self.with_gaps(_numbers(table[list(self.numeric)]))
         cells = table[list(self.text)].astype(object).fillna("").astype(str).apply(lambda cells: cells.str.strip())
         text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
-        empty = self.empty_columns(X, text) if len(table) else set()
+        empty = self.empty_columns(X, text) if len(table) and not allow_missing else set()
         self.check_filled([name for name in (*self.numeric, *self.text) if name in empty], "the table")
-        return self.with_text(X, text, "the table")
+        return self.with_text(X, text, "the table", unknown=unknown)
+
+
+def _numbers(table: pd.DataFrame) -> np.ndarray:
+    """Return columns as numbers. Cells that are not finite and not missing are refused."""
+    try:
+        X = table.to_numpy(dtype=np.float64)
+        is_wrong = np.isinf(X)
+    except (TypeError, ValueError):
+        X = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+        is_wrong = np.isinf(X) | (np.isnan(X) & table.notna().to_numpy())
+    wrong = np.argwhere(is_wrong)[: MOST_NAMES + 1]
+    places = [f"row {row + 1}, column {table.columns[column]!r}" for row, column in wrong]
+    if places:
+        found = textwrap.shorten(str(table.iat[*wrong[0]]), 60)
+        raise DataError(
+            f"the table, {places[0]}: found {found!r}, but features must be finite numbers or missing. Correct the "
+            f"cell, or leave it empty.{same_for(places[1:])}"
+        )
+    return X
 
 
 def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,12 +16,14 @@ from scipy import sparse
 from fairfold.core.arrays import with_sparsity
 from fairfold.core.formulas import protect_table
 from fairfold.core.output import check_output, open_output
-from fairfold.errors import CellError, DataError
-from fairfold.final.model import FinalModel
+from fairfold.errors import CellError, DataError, shortened
+from fairfold.final.model import FinalModel, Threshold
 from fairfold.tables.arff import read_arff_columns
 from fairfold.tables.delimited import read_csv_parts
 from fairfold.tables.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.tables.table import Table
+
+logger = logging.getLogger(__name__)
 
 ROWS = 10_000  # rows per part
 
@@ -32,6 +36,9 @@ def predict_file(
     top: int | None = None,
     objective: str | None = None,
     by: Literal["pooled", "label"] | None = None,
+    threshold: Threshold = None,
+    allow_missing: bool = False,
+    unknown: Literal["error", "missing"] = "error",
     rows_at_once: int = ROWS,
 ) -> int:
     """Predict the rows of a table file, and write the predictions to a CSV file.
@@ -55,9 +62,8 @@ def predict_file(
         the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
     objective : str or None, default=None
         Metric that decisions maximize. None uses the model's default threshold.
-    by : {"pooled", "label"} or None, default=None
-        Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric is a
-        mean over labels.
+    by, threshold, allow_missing, unknown
+        As in :meth:`~fairfold.final.model.FinalModel.predict`.
     rows_at_once : int, default=10000
         Number of rows per part. It does not affect results.
 
@@ -76,24 +82,29 @@ def predict_file(
 
     Notes
     -----
-    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read.
+    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read, and that of this module missing columns
+    that are allowed.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
+    if threshold is not None:
+        final.thresholds(threshold)  # Check it before the predictions.
     n_samples, source = 0, Path(source)
     empty = {*final.numeric, *final.text}
     check_output(target, source)  # Check the target before the predictions.
     with _advice_for_cells(), open_output(target) as stream:
-        for part, table in enumerate(_tables(final, source, rows_at_once)):
+        tables = _tables(final, source, rows_at_once, allow_missing=allow_missing, unknown=unknown)
+        for part, table in enumerate(tables):
             empty &= final.empty_columns(table.values, table.text)
             ids = _identifiers(final, table, n_samples)
-            X = final.with_text(table.values, table.text, str(source), before=n_samples)
-            found = final.predicted(X, objective=objective, by=by)
+            X = final.with_text(table.values, table.text, str(source), before=n_samples, unknown=unknown)
+            found = final.predicted(X, objective=objective, by=by, threshold=threshold)
             wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             protect_table(rows).to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
-        final.check_filled([name for name in (*final.numeric, *final.text) if name in empty], str(source))
+        if not allow_missing:
+            final.check_filled([name for name in (*final.numeric, *final.text) if name in empty], str(source))
     return n_samples
 
 
@@ -106,31 +117,41 @@ def _advice_for_cells() -> Iterator[None]:
         raise DataError(f"{error.args[0]} {error.advice_if_needed}") from None
 
 
-def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
+def _tables(
+    final: FinalModel, source: Path, rows_at_once: int, *, allow_missing: bool, unknown: Literal["error", "missing"]
+) -> Iterator[Table]:
     """Yield parts of the file with the features in the order of the model, text columns and the identifier."""
-    kind = format_of(source)
-    if kind == "svmlight":
-        return _parts(final, _svmlight_table(final, source), rows_at_once)
+
+    def present(header: Sequence[str]) -> tuple[list[str], list[str]]:
+        missing = {*final.check_columns(header, str(source), allow_missing=allow_missing)}
+        if missing:
+            names = shortened(sorted(missing))
+            logger.warning("%s lacks columns, which are treated as empty: %s.", source, names)
+        return tuple([name for name in names if name not in missing] for names in (final.numeric, final.text))
 
     def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
-        final.check_columns(header, str(source))
-        identifier = [final.identifier] if final.identifier in header else []
-        return list(final.numeric), identifier, list(final.text)
+        numeric, text = present(header)
+        return numeric, [final.identifier] if final.identifier in header else [], text
 
-    if kind == "arff":
-        return _parts(final, read_arff_columns(source, choose), rows_at_once)
-    values = final.categories.values if final.categories else None
-    notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
-    return read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation)
+    kind = format_of(source)
+    if kind == "svmlight":
+        parts = _parts(final, _svmlight_table(final, source, present), rows_at_once)
+    elif kind == "arff":
+        parts = _parts(final, read_arff_columns(source, choose), rows_at_once)
+    else:
+        values = final.categories.values if final.categories else None
+        notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
+        parts = read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation, unknown=unknown)
+    return (_completed(final, part) for part in parts)
 
 
-def _svmlight_table(final: FinalModel, source: Path) -> Table:
+def _svmlight_table(final: FinalModel, source: Path, check: Callable[[Sequence[str]], object]) -> Table:
     """Read an svmlight file; features without an entry in any sample are absent, and are set to zero."""
     read = read_svmlight(source, with_labels=False)
     known = {*read.columns}
     absent = [name for name in final.numeric if name not in known and name.startswith(FEATURE)]
     columns = (*read.columns, *absent)
-    final.check_columns(columns, str(source))
+    check(columns)
     n_samples = read.values.shape[0]
     return Table(columns, sparse.hstack([read.values, sparse.csr_array((n_samples, len(absent)))], "csr"), read.source)
 
@@ -138,13 +159,24 @@ def _svmlight_table(final: FinalModel, source: Path) -> Table:
 def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]:
     """Split a file that was read completely into parts."""
     place = {name: column for column, name in enumerate(read.columns)}
-    order = [place[name] for name in final.numeric]
+    names = tuple(name for name in final.numeric if name in place)
+    order = [place[name] for name in names]
     for start in range(0, read.values.shape[0], rows_at_once):
         part = slice(start, start + rows_at_once)
         values = final.with_gaps(with_sparsity(read.values[part], False)[:, order])
         text = {name: cells[part] for name, cells in read.text.items()}
-        text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text}
-        yield Table(columns=final.numeric, values=values, source=read.source, text=text)
+        text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text if name in text}
+        yield Table(columns=names, values=values, source=read.source, text=text)
+
+
+def _completed(final: FinalModel, part: Table) -> Table:
+    """Add empty columns for the missing ones."""
+    if len(part.columns) == len(final.numeric) and part.text.keys() >= {*final.text}:
+        return part
+    n_samples = len(part.values)
+    values = pd.DataFrame(part.values, columns=list(part.columns)).reindex(columns=list(final.numeric)).to_numpy()
+    text = {name: np.full(n_samples, "", dtype=object) for name in final.text} | part.text
+    return replace(part, columns=final.numeric, values=values, text=text)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:

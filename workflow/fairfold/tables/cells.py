@@ -17,14 +17,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from fairfold.core.arrays import GAPS
-from fairfold.errors import CellError, DataError
+from fairfold.errors import MOST_NAMES, CellError, DataError, same_for, shortened
 from fairfold.tables.decimals import Decimals, Evidence, Learned, decide, form_of, gather
 from fairfold.tables.label_values import TRUTHS, number_of
+from fairfold.tables.names import composed
 from fairfold.tables.rows import MOST_EXACT, Row
 from fairfold.tables.workbook import NOT_AVAILABLE, fault_of
 
@@ -59,6 +60,8 @@ class Layout(NamedTuple):
         Whether the file distinguishes missing cells from text.
     values : mapping of int to collection of str
         Texts of columns that are values, even if they look like a missing value.
+    unknown : {"allowed", "error", "missing"}
+        Whether other texts of these columns are read as they are, are an error, or count as missing.
     """
 
     path: Path
@@ -71,6 +74,25 @@ class Layout(NamedTuple):
     labels: Collection[str] = ()
     is_typed: bool = False
     values: Mapping[int, Collection[str]] = {}
+    unknown: Literal["allowed", "error", "missing"] = "allowed"
+
+
+class Fault(NamedTuple):
+    """Text of a column that cannot be read.
+
+    Attributes
+    ----------
+    column : int
+        Position of the column.
+    order : int
+        Order of the column in a row.
+    read : callable
+        Function of a position that raises the error.
+    """
+
+    column: int
+    order: int
+    read: Callable[[str], object]
 
 
 @dataclass
@@ -102,8 +124,19 @@ class Cells:
 
     def place(self, row: int, path: Path) -> str:
         """Return the position of a row for messages."""
+        return f"{path}, {self.name_of(row)}"
+
+    def name_of(self, row: int) -> str:
+        """Return the number of a row for messages."""
         line = f" (line {self.lines[row]})" if self.lines else ""
-        return f"{path}, data row {self.before + row + 1}{line}"
+        return f"data row {self.before + row + 1}{line}"
+
+    def positions(self, column: int, texts: Collection[str]) -> Iterator[tuple[int, str]]:
+        """Yield the rows of a column with one of these texts."""
+        rows, cells = self.others.get(column) or ((), ())
+        if column in self.text:
+            rows, cells = range(len(self.text[column])), self.text[column]
+        return ((row, cell) for row, cell in zip(rows, cells, strict=True) if cell in texts)
 
 
 class Marks:
@@ -357,21 +390,20 @@ def converted(
     kept = [place for place, column in enumerate(cells.numeric) if column in place_of]
     values = cells.numbers if len(kept) == len(cells.numeric) else cells.numbers[:, kept]
     text: dict[str, np.ndarray] = {}
-    faults: list[tuple[int, int, Callable[[str], object]]] = []  # row, order in the row, and what raises the error
+    faults: dict[int, dict[str, Fault]] = {}
     for order, column in enumerate(layout.text):
-        known: dict[str, str] = {}
+        known, name = {}, layout.columns[column]
         for cell in dict.fromkeys(cells.text[column]):
             try:
                 known[cell] = text_of(cell, column, "", layout)
             except DataError:
-                faults.append(
-                    (cells.text[column].index(cell), order, functools.partial(text_of, cell, column, layout=layout))
-                )
-                break
-        else:
+                read = functools.partial(text_of, cell, column, layout=layout)
+                if _is_full(faults.setdefault(column, {}), cell, Fault(column, order, read)):
+                    break
+        if column not in faults:
             longest = max(map(len, known.values()), default=0)  # An array of text has equal room for every cell.
             dtype = str if longest <= _LONG else object
-            text[layout.columns[column]] = np.array([known[cell] for cell in cells.text[column]], dtype=dtype)
+            text[name] = np.array([known[cell] for cell in cells.text[column]], dtype=dtype)
     for column in filter(cells.others.__contains__, place_of):
         name, (rows, others), numbers = layout.columns[column], cells.others[column], {}
         counts = Counter(others)
@@ -380,17 +412,46 @@ def converted(
             try:
                 numbers[cell] = read_cell("")
             except CellError:
-                faults.append((rows[others.index(cell)], len(layout.text) + place_of[column], read_cell))
-                break
-        else:
+                fault = Fault(column, len(layout.text) + place_of[column], read_cell)
+                if _is_full(faults.setdefault(column, {}), cell, fault):
+                    break
+        if column not in faults:
             values[rows, place_of[column]] = [numbers[cell] for cell in others]
             if words is not None:
                 truths = (cell for cell in counts if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
                 words.update({(name, cell): counts[cell] for cell in truths})
     if faults:
-        row, _, read = min(faults, key=lambda fault: fault[:2])
-        read(cells.place(row, layout.path))
+        _refuse(cells, layout, faults)
     return values, text
+
+
+def _is_full(found: dict[str, Fault], cell: str, fault: Fault) -> bool:
+    """Add a fault, and return whether a message can name no more texts of the column."""
+    found[cell] = fault
+    return len(found) > MOST_NAMES
+
+
+def _refuse(cells: Cells, layout: Layout, faults: Mapping[int, Mapping[str, Fault]]) -> NoReturn:
+    """Raise the error of the first cell, and name the next ones."""
+    found = []
+    for column, texts in faults.items():
+        first = itertools.islice(cells.positions(column, texts), MOST_NAMES + 1)
+        found += [(row, texts[cell].order, cell, texts[cell]) for row, cell in first]
+    (row, _, _, fault), *others = sorted(found, key=lambda each: each[:2])
+    further = same_for(
+        [
+            f"{cells.name_of(row)}, column {layout.columns[other.column]!r} ({textwrap.shorten(cell, 60)!r})"
+            for row, _, cell, other in others
+        ]
+    )
+    try:
+        fault.read(cells.place(row, layout.path))
+    except CellError as error:
+        problem, advice = error.args
+        raise CellError(problem, advice + further, error.advice_if_needed + further) from None
+    except DataError as error:
+        raise DataError(f"{error}{further}") from None
+    raise AssertionError(fault)
 
 
 def is_text(cell: str) -> bool:
@@ -455,6 +516,13 @@ def number_in(cell: str, column: str, position: str, missing: str | None = None,
     raise CellError(problem, advice, unsaved and unsaved[1])
 
 
+def unknown_category(position: str, column: str, cell: str, known: Collection[str]) -> str:
+    """Return the message on a category that a model does not know."""
+    shown = shortened([textwrap.shorten(value, 60) or value[:60] for value in filter(None, known)])
+    found = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}, but known are {shown}."
+    return f"{found} Correct it, or treat unknown categories as missing (--unknown missing)."
+
+
 def text_of(cell: str, column: int, position: str, layout: Layout) -> str:
     """Return the text of one cell. A missing text is empty if it is allowed."""
     cell, missing, known = cell.strip(), layout.missing, layout.values.get(column, ())
@@ -466,6 +534,10 @@ def text_of(cell: str, column: int, position: str, layout: Layout) -> str:
     gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
     if fault is None and column in layout.may_lack and (cell == missing or cell.casefold() in gaps):
         return ""
+    if fault is None and known and layout.unknown != "allowed" and composed(cell) not in known:
+        if layout.unknown == "missing":
+            return ""
+        raise DataError(unknown_category(position, layout.columns[column], cell, known))
     # "NA" or "none" may be the name of a class, but these may not.
     if fault is None and cell not in ("", "?", missing):
         return cell

@@ -13,6 +13,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -284,6 +285,7 @@ def read_csv_parts(
     gaps: bool = False,
     learned: Learned | None = None,
     values: Mapping[str, Collection[str]] | None = None,
+    unknown: Literal["error", "missing"] = "error",
 ) -> Iterator[Table]:
     r"""Read a CSV file in parts, with only one part in memory at a time.
 
@@ -306,6 +308,8 @@ def read_csv_parts(
         Notation of the numbers in the training data of a model, if one is used.
     values : mapping of str to collection of str, default=None
         Texts of categorical columns that are values, even if they look like a missing value, such as "NA".
+    unknown : {"error", "missing"}, default="error"
+        Whether other texts of these columns are an error or count as missing.
 
     Yields
     ------
@@ -335,8 +339,9 @@ def read_csv_parts(
         [position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical])
     )
     may_lack = {header.index(name) for name in categorical if gaps}
-    known = {header.index(name): texts for name, texts in (values or {}).items()}
-    layout = Layout(path, header, numeric_at, text_at, may_lack, missing, gaps, is_typed=not file.text, values=known)
+    known = {header.index(name): texts for name, texts in (values or {}).items() if name in header}
+    layout = Layout(path, header, numeric_at, text_at, may_lack, missing, gaps, is_typed=not file.text)
+    layout = layout._replace(values=known, unknown=unknown)
     decimals = Decimals()
     if file.text is not None:
         marks = Marks(layout)
