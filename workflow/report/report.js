@@ -63,7 +63,10 @@ for (const chooser of document.querySelectorAll(".chooser")) {
   const ratio = (part, whole) => (whole ? (part / whole).toFixed(3) : "");
   const show = () => {
     const at = Number(slider.value);
-    chooser.querySelector("output").textContent = thresholds[at].toFixed(2);
+    const threshold = thresholds[at].toFixed(2);
+    chooser.querySelector("output").textContent = threshold;
+    chooser.querySelector(".option").textContent = `--threshold ${threshold}`;
+    slider.setAttribute("aria-valuetext", threshold); // the value is a position
     labels.forEach((label, k) => {
       const [tp, fp, fn, tn] = counts(label, at);
       const texts = [tp, fp, fn, tn, ratio(tp, tp + fp), ratio(tp, tp + fn)];

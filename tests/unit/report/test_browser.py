@@ -386,6 +386,7 @@ def test_a_reader_chooses_the_threshold(open_page, results, files, config, decis
       got.rows = [...chooser.querySelector("tbody").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
       got.pooled = chooser.querySelector(".pooled").textContent.replace("All labels together: ", "");
       got.threshold = chooser.querySelector("output").textContent;
+      got.options = [chooser.querySelector(".option").textContent, slider.getAttribute("aria-valuetext")];
       got.fits = document.documentElement.scrollWidth <= innerWidth;
     """
     assert page.ask(look % "") == {
@@ -395,10 +396,11 @@ def test_a_reader_chooses_the_threshold(open_page, results, files, config, decis
         ],
         "pooled": "precision 1.000, recall 0.750, F1 0.857, MCC 0.775",
         "threshold": "0.50",
+        "options": ["--threshold 0.50", "0.50"],
         "fits": True,
     }
     got = page.ask(look % "slider.value = 39; slider.dispatchEvent(new Event('input'));")
-    assert got["threshold"] == "0.40"
+    assert got["threshold"] == "0.40" and got["options"] == ["--threshold 0.40", "0.40"]
     assert got["rows"][0] == ["leaf", "2", "2", "1", "0", "1", "0.667", "1.000"]
     got = page.ask(look % """chooser.querySelector("[data-score=f1]").click();""")
     assert got["threshold"] == "0.30" and got["pooled"].startswith("precision 0.800, recall 1.000")
