@@ -349,7 +349,8 @@ def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_nothing_written
     assert "\n" not in str(caught.value)
     final.save(tmp_path / "home")
     assert main(["predict", str(tmp_path / "home"), str(source), "-o", str(tmp_path / "found.csv")]) == 1
-    assert capsys.readouterr().err == f"DataError: {caught.value}\n"
+    first = str(caught.value).partition(" The same holds")[0]  # The number of further cells depends on the parts.
+    assert capsys.readouterr().err.startswith(f"DataError: {first}")
     assert [path.name for path in tmp_path.glob("*found*")] == []
 
 

@@ -75,7 +75,8 @@ def test_blocks_and_pandas_read_as_cell_by_cell(tmp_path_factory, rows, quote, a
         try:
             found = delimited.read_csv(path, gaps=True).values
         except DataError as error:
-            assert str(error).endswith(expected if rows else "has a header but no data row.")
+            first = str(error).partition(" The same holds")[0]
+            assert first.endswith(expected if rows else "has a header but no data row.")
         else:
             np.testing.assert_array_equal(found, expected)
 
