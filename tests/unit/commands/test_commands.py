@@ -210,6 +210,11 @@ KINDS = ("svm", "csv", "arff", "parquet")
 
 
 class TestStudy:
+    @pytest.fixture(autouse=True)
+    def tables_are_not_read(self, monkeypatch):
+        """The tables of these tests are too small for a study."""
+        monkeypatch.setattr("fairfold.commands.study._look_at_columns", lambda options, folder: None)
+
     def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
         asked = [
             "--labels",

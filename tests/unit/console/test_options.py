@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import shlex
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,7 @@ def test_messages_of_a_study_name_options(options, sentence, tmp_path, capsys):
 
 def test_options_of_dates_and_hierarchies_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr("fairfold.commands.study.run_study", lambda *_, **__: None)
+    monkeypatch.setattr("fairfold.commands.study._look_at_columns", lambda options, folder: None)
     (tmp_path / "above.csv").write_text("child,parent\nlabel_T2,label_T1\n")
     options = ["--hierarchy", tmp_path / "above.csv", "--propagate", "--min-positives", 3, "--presence"]
     options += ["--labels", "label_", "--dates", "height", "--day-first"]
@@ -68,3 +71,60 @@ def test_options_of_dates_and_hierarchies_are_written(tmp_path, monkeypatch):
     (dataset,) = yaml.safe_load((tmp_path / "s" / "study.yaml").read_text())["data"]["own"].values()
     assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv", "propagate": True, "presence": True}
     assert (dataset["day_first"], dataset["label_filter"]) == (True, {"min_positives": 3})
+
+
+def write_plots(path):
+    """Write a table with ids, groups, dates, texts and weights that nobody declared."""
+    words = ["wet dry shady", "steep and open slope", "old trees near the stream"]
+    lines = ["plot,region,visit,surveyed,notes,survey_weight,ph,label_a,label_b"]
+    draw = random.Random(0)
+    for row in range(60):
+        region, date = f"R{draw.randrange(7)}", f"2020-{draw.randrange(1, 13):02d}-{draw.randrange(1, 29):02d}"
+        numbers = ",".join(str(draw.randrange(*limits)) for limits in ((1, 4), (31,), (2,), (2,)))
+        lines.append(f"P{row:03d},{region},{row % 30},{date},{words[row % 3]} {row % 9},{numbers}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_roles_that_nobody_declared_are_asked_for_at_once(tmp_path, capsys, monkeypatch):
+    """The command is ready to copy, so the table allows its options. The study prints the same before it starts."""
+    table = write_plots(tmp_path / "my plots.csv")
+    assert main(["audit", str(table), "--labels", "label_"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("Some columns may have a role of their own:")
+    asked = lines[start + 1 :]
+    assert [line.split(": ")[0].strip() for line in asked[:-2]] == [
+        "--id plot",
+        "--groups region",
+        "--weights survey_weight",
+        "--dates surveyed",
+    ]
+    assert asked[3].endswith("(not together with the others)") and asked[1].split(": ")[1].startswith("the column puts")
+    words = shlex.split(asked[-1])
+    expected = ["--id", "plot", "--groups", "region", "--weights", "survey_weight"]
+    assert words == ["fairfold", "study", str(table), "--labels", "label_", *expected]
+    monkeypatch.setattr("fairfold.commands.study.run_study", lambda *_, **__: None)
+    assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_"]) == 0
+    assert capsys.readouterr().err.splitlines()[: len(asked) + 1] == lines[start:]
+    assert main([*words[1:], "-d", str(tmp_path / "t")]) == 0
+    assert "a role of their own" not in capsys.readouterr().err
+
+
+def test_a_study_names_all_wrong_cells_before_it_starts(tmp_path, capsys):
+    table = write_plots(tmp_path / "plots.csv")
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    rows[5][2], rows[8][6] = "x", "low"
+    table.write_text("\n".join(map(",".join, rows)))
+    assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_"]) == 1
+    error = capsys.readouterr().err
+    assert "column 'visit': found 'x', which is not a number" in error and "column 'ph' ('low')" in error
+    assert not (tmp_path / "s" / "study.yaml").exists()
+
+
+def test_the_audit_takes_the_options_of_a_study(tmp_path, capsys):
+    table = write_plots(tmp_path / "plots.csv")
+    options = ["--id", "plot", "--dates", "surveyed", "--weights", "survey_weight", "--labels-are", "complete"]
+    status, text = audit(capsys, table, "--labels", "label_", *options, "--folds", 3)
+    assert status == 0 and "role of their own" not in text  # Dates and regions do not go together.
+    assert "--missing-rate" in audit(capsys, table, "--labels", "label_", "--missing-rate", "7")[1]
+    assert "--propagate needs a hierarchy" in audit(capsys, table, "--labels", "label_", "--propagate")[1]

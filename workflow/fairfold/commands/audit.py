@@ -6,10 +6,11 @@ import argparse
 import dataclasses
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairfold.console.options import add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.console.options import add_options, check_options, errors_in_options, in_options, stanza_of
 from fairfold.console.running import check_file
 from fairfold.core.defaults import N_SPLITS
 from fairfold.errors import ConfigError, DataError, shortened
@@ -66,11 +67,12 @@ def run(options: argparse.Namespace) -> int:
     DataError
         If a table cannot be read, or the test file has other columns.
     """
+    from fairfold.console.roles import guess_roles, lines_on_roles
     from fairfold.core.formulas import protect_table
     from fairfold.core.output import check_output, messages_beside, open_output
     from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
-    check_labels(options)
+    check_options(options)
     if options.folds < 2:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
     out = sys.stdout
@@ -95,6 +97,8 @@ def run(options: argparse.Namespace) -> int:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
     print(", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items()), file=out)
+    for line in lines_on_roles(options, *guess_roles(data, options, partial(_read, options.table))):
+        print(line, file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))
 
 
@@ -104,6 +108,7 @@ def _read(path: Path, options: argparse.Namespace) -> Dataset:
 
     check_file(path)
     stanza = stanza_of(options, str(path)) | {"format": format_of(path)}
+    stanza |= {"hold_out": {"n_splits": options.folds}} if options.dates else {}
     with errors_in_options():
         return prepare(load_catalog().with_own({"table": stanza})["table"])
 

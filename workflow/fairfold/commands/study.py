@@ -12,23 +12,13 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from fairfold.commands import recommend
 from fairfold.console import rerun
-from fairfold.console.options import (
-    COLUMN,
-    COLUMN_KEYS,
-    ROLES,
-    STATE_KEYS,
-    add_options,
-    check_labels,
-    errors_in_options,
-    in_options,
-    stanza_of,
-)
+from fairfold.console.options import OF_A_TABLE, add_options, check_options, errors_in_options, in_options, stanza_of
 from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.defaults import MISSING_RATES, N_SPLITS, SCORE
@@ -38,12 +28,13 @@ from fairfold.core.runs import lock_of_folder
 from fairfold.errors import ConfigError, DataError
 from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS
 
+if TYPE_CHECKING:
+    from fairfold.datasets import Dataset
+
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
-_OF_LABELS = ("labels", "presence", "min_positives", "hierarchy", "propagate")
 _OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict")
-_OF_A_TABLE = (*_OF_LABELS, *COLUMN_KEYS, *ROLES, *STATE_KEYS, *_OF_COMPARISON)
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
@@ -86,20 +77,9 @@ def add_to(commands: Any) -> None:
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
     last: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": [], "metavar": "OPTION"}
     add("--snakemake", **last, help="targets and options of Snakemake; must come last")
-    flag: dict[str, Any] = {"action": "store_true", "default": None}
     number: dict[str, Any] = {"type": int, "metavar": "N"}
     add = parser.add_argument_group("data").add_argument
     add_options(add)
-    add("--weights", **COLUMN, help="column of sample weights")
-    add("--dates", **COLUMN, help="column of dates; models learn from earlier samples and are tested on later ones")
-    add("--day-first", **flag, help="read dates such as 31/12/2021, with the day before the month")
-    add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
-    add("--propagate", **flag, help="add the labels above a label in the hierarchy, if the table lacks them")
-    states = ["complete", "unknown", "incomplete"]
-    declared = "whether every 0 was checked (complete) or some are missing positives (incomplete); default: unknown"
-    add("--labels-are", choices=states, metavar="STATE", help=declared)
-    known = "known share of positives that are missing, such as 0.3; implies --labels-are incomplete"
-    add("--missing-rate", type=float, metavar="SHARE", help=known)
     add = parser.add_argument_group("study").add_argument
     add(
         "--models",
@@ -254,19 +234,15 @@ def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[
         return folder, None
     table = Path(options.table)
     check_file(table)
-    check_labels(options)
-    if options.propagate and not options.hierarchy:
-        raise ConfigError("--propagate needs a hierarchy of the labels. Give its file with --hierarchy.")
-    if options.day_first and not options.dates:
-        raise ConfigError("--day-first needs a column of dates. Name it with --dates.")
-    if options.hierarchy:
-        check_file(Path(options.hierarchy), "--hierarchy")
+    check_options(options)
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration = _configuration(options, folder)
     if not options.snakemake:  # Snakemake checks the whole configuration.
         with errors_in_options():
-            _check(configuration, folder)
+            _checked(configuration, folder)
     before = _study_before(folder, configuration, held)
+    if not options.snakemake and not any(folder.glob("results/datasets/*.npz")):
+        _look_at_columns(options, folder)
     return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
 
 
@@ -306,12 +282,29 @@ def _study_of_crate(options: argparse.Namespace, held: contextlib.ExitStack) -> 
 
 
 def _option_of_table(options: argparse.Namespace) -> str | None:
-    names = (name for name in _OF_A_TABLE if getattr(options, name) not in (None, []))
+    names = (name for name in (*OF_A_TABLE, *_OF_COMPARISON) if getattr(options, name) not in (None, []))
     return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
-def _check(configuration: dict[str, Any], folder: Path) -> None:
-    """Check a configuration before anything is written."""
+def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
+    """Read the table before anything else, and print the roles that columns probably have."""
+    # Import here to keep other commands fast.
+    from fairfold.console.roles import guess_roles, lines_on_roles
+    from fairfold.datasets.preparation import prepare_for_study
+
+    def read_table(given: argparse.Namespace) -> Dataset:
+        checked = _checked(_configuration(given, folder), folder)
+        (name,) = checked["data"]["own"]
+        return prepare_for_study(name, checked)
+
+    with errors_in_options():
+        data = read_table(options)
+    for line in lines_on_roles(options, *guess_roles(data, options, read_table)):
+        print(line, file=sys.stderr)
+
+
+def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Check a configuration before anything is written, and return it with defaults and with paths of files."""
     # Import here to keep other commands fast.
     from fairfold.planning.check import check_study
 
@@ -322,6 +315,7 @@ def _check(configuration: dict[str, Any], folder: Path) -> None:
             if key in part:
                 part[key] = os.path.normpath(folder.resolve() / part[key])
     check_study(checked)
+    return checked
 
 
 def _name_of(table: Path) -> str:

@@ -6,8 +6,10 @@ import argparse
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from fairfold.console.running import check_file
 from fairfold.errors import ConfigError, StudyError
 
 _KEYS = {
@@ -60,10 +62,13 @@ ROLES = {
     "molecules": "molecule",
 }
 """Role of the columns of an option."""
+_LABEL_KEYS = ("labels", "presence", "min_positives", "hierarchy", "propagate")
+OF_A_TABLE = (*_LABEL_KEYS, *COLUMN_KEYS, *ROLES, *STATE_KEYS)
+"""Names of the options that describe a table."""
 
 
 def add_options(add: Any, **labels: Any) -> None:
-    """Add the options of a table that every command has.
+    """Add the options that describe a table.
 
     Parameters
     ----------
@@ -88,10 +93,21 @@ def add_options(add: Any, **labels: Any) -> None:
     add("--numeric", **COLUMNS, help="columns of numbers, in which other text is an error")
     add("--dates-as-features", **COLUMNS, help="columns of dates or times")
     add("--molecules", **COLUMNS, help="columns of molecules in SMILES; needs fairfold[chemistry]")
+    flag: dict[str, Any] = {"action": "store_true", "default": None}
+    add("--weights", **COLUMN, help="column of sample weights")
+    add("--dates", **COLUMN, help="column of dates; models learn from earlier samples and are tested on later ones")
+    add("--day-first", **flag, help="read dates such as 31/12/2021, with the day before the month")
+    add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
+    add("--propagate", **flag, help="add the labels above a label in the hierarchy, if the table lacks them")
+    states = ["complete", "unknown", "incomplete"]
+    declared = "whether every 0 was checked (complete) or some are missing positives (incomplete); default: unknown"
+    add("--labels-are", choices=states, metavar="STATE", help=declared)
+    known = "known share of positives that are missing, such as 0.3; implies --labels-are incomplete"
+    add("--missing-rate", type=float, metavar="SHARE", help=known)
 
 
-def check_labels(options: argparse.Namespace) -> None:
-    """Raise :class:`ConfigError` if no labels are given.
+def check_options(options: argparse.Namespace) -> None:
+    """Raise :class:`ConfigError` if no labels are given, or an option lacks another one.
 
     Parameters
     ----------
@@ -104,6 +120,12 @@ def check_labels(options: argparse.Namespace) -> None:
         )
     if options.min_positives is not None and options.min_positives < 1:
         raise ConfigError(f"--min-positives is {options.min_positives}. Choose at least 1.")
+    if options.propagate and not options.hierarchy:
+        raise ConfigError("--propagate needs a hierarchy of the labels. Give its file with --hierarchy.")
+    if options.day_first and not options.dates:
+        raise ConfigError("--day-first needs a column of dates. Name it with --dates.")
+    if options.hierarchy:
+        check_file(Path(options.hierarchy), "--hierarchy")
 
 
 def in_options(text: str) -> str:
