@@ -8,7 +8,7 @@ from fairfold.answer import Answer
 EMPTY = {
     "complete_scores": ["missing_rate", "metric", "complete", "low", "high"],
     "summary": ["metric", "missing_rate", "model", "mean"],
-    "labels": ["label", "mcc", "n_models_above_chance"],
+    "labels": ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"],
     "audit": ["check", "severity", "message"],
     "sentences": ["use", "sentence"],
 }

@@ -49,7 +49,8 @@ def lines(*rows, most_models=7, **options):
 
 
 def test_the_whole_answer():
-    labels = {"label": list("stuv"), "mcc": [0.5, np.nan, -0.001, 0.9], "n_models_above_chance": [2, 0, 1, 7]}
+    labels = {"label": list("stuv"), "roc_auc": [0.5, np.nan, 0.4, 0.9], "n_models_above_chance": [2, 0, 1, 7]}
+    labels |= {"n_positives": [30, 0, 1, 40], "n_true_positives": [0, 0, 0, 9]}
     audit = {"check": list("abcd"), "severity": ["error", "warning", "warning", "warning"], "message": list("wxyz")}
     rows, seconds = [BEST, TWIN, ALIKE, WORSE, FAILED], [2.0, 2.0, 1.5, 0.001, np.nan]
     assert lines(*rows, seconds=seconds, labels=labels, audit=audit) == [
@@ -67,8 +68,9 @@ def test_the_whole_answer():
         "missing, and average precision would be up to 0.900.",
         "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
         "incomplete.",
-        "No model predicts 1 of 4 labels better than by guessing: t.",
-        "Hardest labels: u (MCC 0.00), s (MCC 0.50).",
+        "2 of 4 labels have no true positive at the threshold 0.5: s (30 positives), u (1 positive).",
+        "By AUROC, no model ranks 1 of 4 labels better than by guessing: t.",
+        "Hardest labels by AUROC: u (0.40, 1 positive), s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
     ]
@@ -277,5 +279,7 @@ def test_a_difference_that_could_not_be_tested_is_no_claim():
 
 
 def test_labels_that_no_model_predicts_are_named():
-    labels = {"label": list("pqrst"), "mcc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
-    assert answer(BEST, labels=labels).labels == ["No model predicts 2 of 5 labels better than by guessing: q, s."]
+    labels = {"label": list("pqrst"), "roc_auc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
+    labels |= {"n_positives": 5, "n_true_positives": 1}
+    sentence = "By AUROC, no model ranks 2 of 5 labels better than by guessing: q, s."
+    assert answer(BEST, labels=labels).labels == [sentence]

@@ -51,6 +51,7 @@ def test_labels_stand_worst_first_with_intervals_around_their_scores(predictions
     for row in known.itertuples():
         label = "abcd".index(row.label)
         assert (row.n_positives, row.n_expected) == (Y[:, label].sum(), pytest.approx(P[:, label].sum()))
+        assert row.n_true_positives == (Y[:, label] * (P[:, label] > 0.5)).sum()
         assert row.average_precision == pytest.approx(average_precision_score(Y[:, label], P[:, label]), abs=1e-12)
         for score in ("average_precision", "roc_auc", "mcc"):
             low, value, high = (getattr(row, f"{score}{end}") for end in ("_low", "", "_high"))
@@ -62,7 +63,8 @@ def test_a_label_that_is_measured_nowhere_has_no_scores(predictions):
     Y, P = predictions
     Y = np.where(np.arange(4) == 1, np.nan, Y)
     table = label_scores(Y, P, ["a", "b", "c", "d"], seed=3).set_index("label")
-    assert table.loc["b", "n_positives"] == 0 and table.loc["b"].drop(["n_positives", "n_expected"]).isna().all()
+    counts = ["n_positives", "n_expected", "n_true_positives"]
+    assert table.loc["b", "n_positives"] == 0 and table.loc["b"].drop(counts).isna().all()
     expected = label_scores(Y[:, [0]], P[:, [0]], ["a"], seed=3).set_index("label")
     pd.testing.assert_series_equal(table.loc["a"], expected.loc["a"])
 
@@ -99,8 +101,9 @@ def test_label_errors_are_the_cells_that_the_posterior_speaks_against(prediction
     for kind, value in (("missing", 0), ("wrong", 1)):
         rows = table[table["kind"] == kind]
         cells = sorted(((P[i, j], i, j) for i in range(120) for j in range(4) if Y[i, j] == value), key=lambda c: c[0])
-        worst = [p for p, *_ in (cells[::-1] if value == 0 else cells)[:15]]
-        assert rows["posterior"].tolist() == worst and rows["rank"].tolist() == list(range(1, 16))
+        likely = [p for p, *_ in (cells[::-1] if value == 0 else cells) if (p < 0.5) == value]
+        assert 0 < len(rows) == len(likely[:15])
+        assert rows["posterior"].tolist() == likely[:15] and rows["rank"].tolist() == list(range(1, len(rows) + 1))
         for row in rows.itertuples():
             i, j = names.index(row.sample), "abcd".index(row.label)
             near = sorted(range(120), key=lambda other: abs(other - i))[1:11]
@@ -112,7 +115,7 @@ def test_label_errors_are_the_cells_that_the_posterior_speaks_against(prediction
 def test_among_equal_posteriors_labels_that_are_recognized_elsewhere_come_first():
     Y, P = np.array([[1, 1], [0, 1], [0, 0]]), np.array([[0.0, 0.0], [0.0, 0.9], [0.0, 0.0]])
     table = likely_label_errors(np.arange(3.0)[:, None], Y, P, ["rare", "known"], ["s", "t", "u"])
-    assert table.loc[table["kind"] == "wrong", "label"].tolist() == ["known", "rare", "known"]
+    assert table.loc[table["kind"] == "wrong", "label"].tolist() == ["known", "rare"]
 
 
 def test_neighbors_are_of_other_groups(predictions):
@@ -124,7 +127,7 @@ def test_neighbors_are_of_other_groups(predictions):
         others = [int(name) for name in filter(None, row.neighbors.split(", "))]
         assert all(groups[other] != groups[int(row.sample)] and Y[other, "abcd".index(row.label)] for other in others)
         named += len(others)
-    assert named > 100
+    assert named > 50
     whole = likely_label_errors(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
     assert whole["share_of_neighbors"].isna().all() and (whole["neighbors"] == "").all()
 
@@ -136,7 +139,8 @@ def test_neighbors_are_those_of_all_samples(n_columns):
     X = rng.integers(2, size=(200, n_columns)).astype(float)
     Z = StandardScaler().fit_transform(X)
     expected = NearestNeighbors(n_neighbors=10).fit(Z).kneighbors(return_distance=False)
-    Y, P = (rng.random((200, 1)) < 0.5).astype(int), rng.random((200, 1))
+    Y = (rng.random((200, 1)) < 0.5).astype(int)
+    P = 0.5 * (1 - Y) + 0.4 * rng.random((200, 1))  # All labels are likely wrong.
     found = likely_label_errors(X, Y, P, ["a"], np.arange(200)).set_index("sample")
     assert len(found) == 200
     for row, near in enumerate(expected):

@@ -17,6 +17,7 @@ LOSSES = ["dataset", "model", "features", "n_features", "loss", "lowest", "highe
 
 def scores(n=4):
     table = pd.DataFrame({"label": [f"l<{at}>" for at in range(n)], "n_positives": 30, "n_expected": 33.3})
+    table["n_true_positives"] = 20
     for score in ("average_precision", "roc_auc", "mcc"):
         table[score], table[f"{score}_low"], table[f"{score}_high"] = 0.8, 0.7, 0.9
     return table
@@ -26,7 +27,7 @@ def scores(n=4):
 def given():
     table = scores()
     table.loc[0, ["roc_auc_low"]] = 0.4
-    table.loc[1, "n_positives"] = 9
+    table.loc[1, ["n_positives", "n_true_positives"]] = 9, 0
     table.loc[2, ["roc_auc", "roc_auc_low", "roc_auc_high"]] = np.nan
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbors", "neighbors"]
     label_errors = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)
@@ -45,10 +46,15 @@ def text_of(page):
 
 
 def test_it_states_what_not_to_rely_on(given):
-    assert [len(names) for names in unlearned(given["label_scores"]).values()] == [1, 1, 1]
+    assert [len(names) for names in unlearned(given["label_scores"]).values()] == [1, 1, 1, 1]
     text = text_of(render_dataset_page("mine", "gcForest+", "10 samples.", **given))
-    assert "1 of 4 examined labels are predicted better than by guessing" in text
-    assert "Labels not better than guessing on these samples: l&lt;0&gt; (30)." in text
+    assert "By AUROC, 2 of 4 examined labels are ranked better than by guessing." in text
+    assert "Labels without a true positive at the threshold 0.5: l&lt;1&gt; (9)." in text
+    assert "Labels that are not ranked better than by guessing on these samples: l&lt;0&gt; (30)." in text
+    assert "have a probability of at least one half" in text
+    given["label_errors"] = given["label_errors"][:0]
+    text = text_of(render_dataset_page("mine", "gcForest+", "10 samples.", **given))
+    assert "No prediction of a left-out sample contradicts a label." in text
     assert "Labels with fewer than ten positives" in text and "Labels with a single value" in text
     assert "13 of the first 20 cells of such a list were hidden positives; of random cells, 2.0 would be" in text
     assert "fairfold predict results/final/mine new.csv -o predictions.csv" in text

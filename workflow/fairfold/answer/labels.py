@@ -7,17 +7,21 @@ from collections.abc import Iterator
 import pandas as pd
 
 from fairfold.errors import count, shortened
+from fairfold.metrics.registry import METRICS
 
+HARDNESS = "roc_auc"
+"""Score by which labels are called hard. Unlike others, it does not depend on the frequency of the label."""
 _MOST = 3  # Labels that a sentence names.
 
 
 def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
-    """Name the labels that no model predicts better than by guessing, and the hardest ones.
+    """Name the labels that are never predicted, those that no model ranks better than by guessing, and the hardest ones.
 
     Parameters
     ----------
     labels : DataFrame
-        Columns ``label, mcc, n_models_above_chance`` of the most common labels: scores by the best model.
+        Columns ``label, n_positives, n_true_positives, roc_auc, n_models_above_chance`` of the most common labels:
+        numbers and scores of the best model. A true positive has a probability above 0.5.
 
     Yields
     ------
@@ -26,14 +30,29 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
 
     Examples
     --------
-    >>> labels = pd.DataFrame({"label": ["a", "b"], "mcc": [0.5, 0.0], "n_models_above_chance": [3, 0]})
-    >>> [*sentences_on_labels(labels)]
-    ['No model predicts 1 of 2 labels better than by guessing: b.', 'Hardest label: b (MCC 0.00).']
+    >>> rows = [("a", 30, 12, 0.8, 3), ("b", 9, 0, 0.5, 0)]
+    >>> names = ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"]
+    >>> for sentence in sentences_on_labels(pd.DataFrame(rows, columns=names)):
+    ...     print(sentence)
+    1 of 2 labels has no true positive at the threshold 0.5: b (9 positives).
+    By AUROC, no model ranks 1 of 2 labels better than by guessing: b.
+    Hardest label by AUROC: b (0.50, 9 positives).
     """
-    if len(unlearned := labels.loc[labels["n_models_above_chance"] == 0, "label"].astype(str).tolist()):
-        n = f"{len(unlearned)} of {count(len(labels), 'label')}"
-        yield f"No model predicts {n} better than by guessing: {shortened(unlearned, _MOST)}."
-    if len(hardest := labels.dropna(subset="mcc").sort_values("mcc", kind="stable")):
+    of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
+    missed = labels[(labels["n_true_positives"] == 0) & (labels["n_positives"] > 0)]
+    if len(missed):
+        named = [f"{row.label} ({count(row.n_positives, 'positive')})" for row in missed.itertuples()]
+        verb = "has" if len(missed) == 1 else "have"
+        yield f"{len(missed)} {of_all} {verb} no true positive at the threshold 0.5: {shortened(named, _MOST)}."
+    unlearned = labels.loc[labels["n_models_above_chance"] == 0, "label"].astype(str).tolist()
+    if unlearned:
+        n = f"{len(unlearned)} {of_all}"
+        yield f"By {score}, no model ranks {n} better than by guessing: {shortened(unlearned, _MOST)}."
+    hardest = labels.dropna(subset=HARDNESS).sort_values(HARDNESS, kind="stable")
+    if len(hardest):
         hardest = hardest[: min(_MOST, (len(labels) + 1) // 2)]
-        named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(hardest["label"], hardest["mcc"], strict=True)]
-        yield f"Hardest label{'s' if len(named) > 1 else ''}: {', '.join(named)}."
+        named = [
+            f"{row.label} ({getattr(row, HARDNESS):.2f}, {count(row.n_positives, 'positive')})"
+            for row in hardest.itertuples()
+        ]
+        yield f"Hardest label{'s' if len(named) > 1 else ''} by {score}: {', '.join(named)}."

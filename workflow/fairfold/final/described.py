@@ -52,7 +52,8 @@ def describe_predictions(
     best = found[best_model]
     tested = np.isfinite(best).all(axis=1)
     ends = [f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high")]
-    scores = pd.DataFrame({"label": names}, columns=["label", "n_positives", "n_expected", *ends])
+    counts = ["n_positives", "n_expected", "n_true_positives"]
+    scores = pd.DataFrame({"label": names}, columns=["label", *counts, *ends])
     if tested.any():
         scores = label_scores(
             Y[tested],

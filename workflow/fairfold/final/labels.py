@@ -16,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
@@ -32,6 +33,7 @@ LEAST_EXAMINED = 60
 N_NEIGHBORS = 10
 N_ASKED = 100
 N_NAMED = 3
+_LIKELY = 0.5
 _AT_ONCE = 50  # bootstrap samples per block
 
 
@@ -96,7 +98,8 @@ def label_scores(
         One row per label in ascending order of ``roc_auc``, the only score here that does not depend on the frequency
         of the label. Columns:
 
-        - ``label``, ``n_positives`` and ``n_expected``, the sum of posteriors of all samples.
+        - ``label``, ``n_positives``, ``n_expected``, the sum of posteriors of all samples, and ``n_true_positives``, the
+          positives with a posterior above 0.5.
         - ``average_precision``, ``roc_auc`` and ``mcc`` at a threshold of 0.5, each with the bounds ``<score>_low`` and
           ``<score>_high``. They are NaN if a label has a single value.
 
@@ -131,6 +134,7 @@ def label_scores(
         measured = Y[:, label] != UNMEASURED
         y, p = Y[measured, label], P[measured, label]
         found = {"label": name, "n_positives": int(y.sum()), "n_expected": P[:, label].sum()}
+        found["n_true_positives"] = int(y[p > THRESHOLD].sum())
         for score, values in weighted_scores(y, p, weights[:, measured]).items():
             known = values[1:][~np.isnan(values[1:])]
             low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
@@ -195,7 +199,7 @@ def weighted_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[s
     if not len(y):
         return dict.fromkeys(("average_precision", "roc_auc", "mcc"), np.full(len(weights), np.nan))
     parts = [weights[first : first + _AT_ONCE] for first in range(0, len(weights), _AT_ONCE)]
-    found = [_ranking_scores(y, p, part) | {"mcc": _mcc(y, p > 0.5, part)} for part in parts]
+    found = [_ranking_scores(y, p, part) | {"mcc": _mcc(y, p > THRESHOLD, part)} for part in parts]
     return {score: np.concatenate([each[score] for each in found]) for score in found[0]}
 
 
@@ -232,7 +236,9 @@ def likely_label_errors(
     negatives: Negatives = "unlabeled",
     most: int = 200,
 ) -> pd.DataFrame:
-    """List likely label errors and promising unmeasured labels.
+    """List likely label errors and unmeasured labels that are likely positive.
+
+    A cell is likely positive if its posterior is at least one half, and likely negative otherwise.
 
     Parameters
     ----------
@@ -285,7 +291,8 @@ def likely_label_errors(
     recognized = np.where(Y == 1, P, 0).sum(axis=0) / np.maximum((Y == 1).sum(axis=0), 1)
     zeros, listed = "missing" if negatives == "unlabeled" else "wrong negative", {}
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
-        rows, columns = np.nonzero(np.equal(Y, value))
+        is_likely = P < _LIKELY if value == 1 else P >= _LIKELY
+        rows, columns = np.nonzero(np.equal(Y, value) & is_likely)
         order = np.lexsort((-recognized[columns], sign * P[rows, columns]))[:most]
         listed[kind] = rows[order], columns[order]
     wanted = np.unique(np.concatenate([rows for rows, _ in listed.values()]))

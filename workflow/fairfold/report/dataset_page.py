@@ -24,6 +24,11 @@ _OF_FEATURES = (
 )
 _OF_WORDS = "Words of each label, the strongest first"
 _TOO_MANY_FEATURES = "The dataset has too many features to measure their importance."
+_CONTRADICTED = (
+    "Predictions of left-out samples contradict these labels the most. Likely positive cells have a probability of at "
+    "least one half, and likely wrong positives a lower one."
+)
+_NOT_CONTRADICTED = "No prediction of a left-out sample contradicts a label."
 _LABEL_ERRORS = {
     "missing": "Likely missing positives",
     "wrong negative": "Likely wrong negatives",
@@ -97,14 +102,14 @@ def final_parts(
         f"of such a list were hidden positives; of random cells, {row.depth * row.chance:.1f} would be."
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
-    n_learned = len(label_scores) - sum(map(len, faults.values()))
-    learned = f"{n_learned} of {len(label_scores)} examined labels are predicted better than by guessing."
+    n_learned = int((label_scores["roc_auc_low"] > 0.5).sum())
+    learned = f"By AUROC, {n_learned} of {len(label_scores)} examined labels are ranked better than by guessing."
     features = importance[:_SHOWN].drop(columns=["dataset", "model", "n_features"])
     return [
         {
             "id": "cells",
             "title": "Cells to check",
-            "sentences": ["The predictions of left-out samples contradict these labels the most.", *found],
+            "sentences": [_CONTRADICTED if len(label_errors) else _NOT_CONTRADICTED, *found],
             "tables": list(_label_error_tables(label_errors)),
         },
         {
@@ -134,21 +139,23 @@ def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:
     Parameters
     ----------
     label_scores : DataFrame
-        Table of label scores, with the columns ``label, n_positives, roc_auc, roc_auc_low``.
+        Table of label scores, with the columns ``label, n_positives, n_true_positives, roc_auc, roc_auc_low``.
 
     Returns
     -------
     dict of str to list of str
-        Labels, with their numbers of positives, by reason.
+        Labels, with their numbers of positives, by reason. A label may have several.
     """
     defined = label_scores["roc_auc"].notna()
     chance = defined & ~(label_scores["roc_auc_low"] > 0.5)
     rare = defined & ~chance & (label_scores["n_positives"] < 10)
+    missed = defined & (label_scores["n_true_positives"] == 0)
     named = [f"{row.label} ({row.n_positives})" for row in label_scores.itertuples()]
     table = pd.Series(named, index=label_scores.index)
     reasons = {
         "with a single value, so they have no scores": ~defined,
-        "not better than guessing on these samples": chance,
+        "without a true positive at the threshold 0.5": missed,
+        "that are not ranked better than by guessing on these samples": chance,
         "with fewer than ten positives, so their scores are uncertain": rare,
     }
     return {reason: table[chosen].tolist() for reason, chosen in reasons.items() if chosen.any()}

@@ -88,6 +88,8 @@ def _cautions(answer: Answer) -> Iterator[tuple[str, str]]:
     yield from (("Correct the data first", sentence) for sentence in answer.errors)
     missing = " ".join(filter(None, (*answer.missing_labels, answer.advice, *answer.further)))
     yield "Checked cells" if answer.n_checked else "If labels are missing", missing.replace("`", "")
+    if answer.labels:
+        yield "Labels", " ".join(answer.labels)
     if answer.decisions:
         yield "Decisions", answer.decisions
     if answer.intervals:

@@ -179,7 +179,7 @@ def find_unmeasured(table: Audited) -> Iterator[Finding]:
     Yields
     ------
     Finding
-        At most one warning.
+        At most one note.
     """
     data = table.data
     if n_cells := data.n_unmeasured:
@@ -187,7 +187,7 @@ def find_unmeasured(table: Audited) -> Iterator[Finding]:
         sentence = f"{n_cells} label {are} as unmeasured; write 0 for each that is negative"
         n_rows = (unmeasured_cells(data.Y).sum(axis=1) > 0).sum()
         evidence = "1 row" if n_rows == 1 else f"{n_rows} rows"
-        yield Finding("warning", "labels", sentence, evidence, "unmeasured labels")
+        yield Finding("note", "labels", sentence, evidence, "unmeasured labels")
 
 
 def find_unlearnable(table: Audited) -> Iterator[Finding]:
