@@ -143,7 +143,8 @@ def test_new_tables_are_encoded_as_the_training_table_was(own, tmp_path):
     other = new.assign(soil=["loam"] * 7 + ["clay"] * 2)
     other.to_csv(tmp_path / "new.csv", index=False)
     message = (
-        r"data row 8( \(line 9\))?, column 'soil': found 'clay', but known are loam, peat, sand\. .*--unknown missing\)\. "
+        r"data row 8( \(line 9\))?, column 'soil': found 'clay', but known are loam, peat, sand\. "
+        r".*--unknown missing\)\. "
         r"The same holds for data row 9( \(line 10\))?, column 'soil' \('clay'\)\."
     )
     with pytest.raises(DataError, match=message):

@@ -141,8 +141,7 @@ def test_the_recommended_model_stays_unless_it_is_significantly_worse(margin, mo
     found = with_checked_scores(board, pairs_of({"A": 0.61, "B": 0.4, "C": 0.6103}, margin))
     assert found["model"].tolist() == models and found["verdict"].tolist() == verdicts
     assert set(found["best_unchecked"]) == {"A"}
-    distances = {model: round(found["score"][0] - score, 4) for model, score in zip(found.model, found.score)}
-    assert found.set_index("model")["behind"].to_dict() == distances
+    assert found["behind"].tolist() == (found["score"][0] - found["score"]).round(4).tolist()
 
 
 def test_the_score_of_a_study_is_of_its_decisions(study):

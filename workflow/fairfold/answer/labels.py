@@ -15,7 +15,7 @@ _MOST = 3  # Labels that a sentence names.
 
 
 def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
-    """Name the labels that are never predicted, those that no model ranks better than by guessing, and the hardest ones.
+    """Name the labels without a true positive, those that are not ranked better than by guessing, and the hardest ones.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
         "--unknown",
         choices=["error", "missing"],
         default="error",
-        help="whether categories that the model does not know stop the command or count as empty cells (default: error)",
+        help="whether categories that the model does not know are an error or count as empty cells (default: error)",
     )
     parser.set_defaults(run=run)
 

@@ -74,7 +74,7 @@ def guess_roles(
         found[guess.option].append(guess)
     # Of nested groups, the larger ones keep the smaller ones together.
     found["--groups"].sort(key=lambda guess: len(np.unique(_codes(data, guess.column))))
-    guesses = [each for option, each in found.items() for each in (each if option == "--ignore" else each[:1])]
+    guesses = [each for option, some in found.items() for each in (some if option == "--ignore" else some[:1])]
     others: list[Guess] = []
     while guesses:
         with contextlib.suppress(StudyError):

@@ -162,8 +162,8 @@ def _checked_scores(name: str, scores: pd.DataFrame) -> Iterator[str]:
         return
     n_checked = int(own["n_checked"].iloc[0])
     yield (
-        f"Estimated from {n_checked:,} checked cells, for the test samples of all folds. The 95 % intervals are for the "
-        "choice of the cells.\n"
+        f"Estimated from {n_checked:,} checked cells, for the test samples of all folds. The 95 % intervals are for "
+        "the choice of the cells.\n"
     )
     yield _HEAD
     for row in own.itertuples():

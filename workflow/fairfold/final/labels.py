@@ -98,8 +98,8 @@ def label_scores(
         One row per label in ascending order of ``roc_auc``, the only score here that does not depend on the frequency
         of the label. Columns:
 
-        - ``label``, ``n_positives``, ``n_expected``, the sum of posteriors of all samples, and ``n_true_positives``, the
-          positives with a posterior above 0.5.
+        - ``label``, ``n_positives``, ``n_expected``, the sum of posteriors of all samples, and ``n_true_positives``,
+          the number of positives with a posterior above 0.5.
         - ``average_precision``, ``roc_auc`` and ``mcc`` at a threshold of 0.5, each with the bounds ``<score>_low`` and
           ``<score>_high``. They are NaN if a label has a single value.
 

@@ -233,8 +233,9 @@ class FinalModel:
                 found["probability"] = _array(self.model.predict_observed_proba(X))
         found["decision"] = _array(self.model.predict(X, objective=objective, by=by))
         if threshold is not None:
-            limits, likely = self.thresholds(threshold), found.get("posterior", found["probability"])
-            found["decision"] = np.where(np.isnan(limits), found["decision"], likely > limits).astype(found["decision"].dtype)
+            limits, usual = self.thresholds(threshold), found["decision"]
+            is_above = found.get("posterior", found["probability"]) > limits
+            found["decision"] = np.where(np.isnan(limits), usual, is_above).astype(usual.dtype)
         return {kind: pd.DataFrame(values, columns=list(self.labels)) for kind, values in found.items()}
 
     def thresholds(self, threshold: float | Mapping[str, float]) -> np.ndarray:

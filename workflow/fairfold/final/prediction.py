@@ -82,8 +82,8 @@ def predict_file(
 
     Notes
     -----
-    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read, and that of this module missing columns
-    that are allowed.
+    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read, and the logger of this module reports
+    missing columns.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
@@ -127,7 +127,8 @@ def _tables(
         if missing:
             names = shortened(sorted(missing))
             logger.warning("%s lacks columns, which are treated as empty: %s.", source, names)
-        return tuple([name for name in names if name not in missing] for names in (final.numeric, final.text))
+        numeric, text = ([name for name in names if name not in missing] for names in (final.numeric, final.text))
+        return numeric, text
 
     def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
         numeric, text = present(header)
@@ -165,7 +166,8 @@ def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]
         part = slice(start, start + rows_at_once)
         values = final.with_gaps(with_sparsity(read.values[part], False)[:, order])
         text = {name: cells[part] for name, cells in read.text.items()}
-        text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text if name in text}
+        for name in filter(text.__contains__, final.text):
+            text[name] = np.where(text[name] == final.missing_value, "", text[name])
         yield Table(columns=names, values=values, source=read.source, text=text)
 
 
@@ -175,7 +177,7 @@ def _completed(final: FinalModel, part: Table) -> Table:
         return part
     n_samples = len(part.values)
     values = pd.DataFrame(part.values, columns=list(part.columns)).reindex(columns=list(final.numeric)).to_numpy()
-    text = {name: np.full(n_samples, "", dtype=object) for name in final.text} | part.text
+    text = {name: np.full(n_samples, "", dtype=object) for name in final.text} | dict(part.text)
     return replace(part, columns=final.numeric, values=values, text=text)
 
 

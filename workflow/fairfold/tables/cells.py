@@ -133,10 +133,9 @@ class Cells:
 
     def positions(self, column: int, texts: Collection[str]) -> Iterator[tuple[int, str]]:
         """Yield the rows of a column with one of these texts."""
-        rows, cells = self.others.get(column) or ((), ())
-        if column in self.text:
-            rows, cells = range(len(self.text[column])), self.text[column]
-        return ((row, cell) for row, cell in zip(rows, cells, strict=True) if cell in texts)
+        rows, cells = self.others.get(column, ((), []))
+        pairs = enumerate(self.text[column]) if column in self.text else zip(rows, cells, strict=True)
+        return ((row, cell) for row, cell in pairs if cell in texts)
 
 
 class Marks:
