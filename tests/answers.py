@@ -10,6 +10,7 @@ EMPTY = {
     "summary": ["metric", "missing_rate", "model", "mean"],
     "labels": ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"],
     "audit": ["check", "severity", "message"],
+    "columns": ["kind", "names"],
     "sentences": ["use", "sentence"],
 }
 

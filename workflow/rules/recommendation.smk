@@ -142,6 +142,7 @@ rule write_answers:
         tests=rules.recommend_models.output.tests,
         labels=rules.recommend_models.output.labels,
         sizes=rules.describe_study.output.sizes,
+        columns=rules.describe_study.output.columns,
         audit=rules.describe_study.output.audit,
     output:
         "results/recommendation/answer.json",

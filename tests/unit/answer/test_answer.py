@@ -221,6 +221,29 @@ def test_without_a_declaration_or_a_check_nothing_is_estimated(state):
     assert "estimate" not in text and "about" not in text.lower() and "detected" not in text
 
 
+@pytest.mark.parametrize(
+    ("columns", "sentences"),
+    [
+        ({}, []),
+        ({"groups": "region"}, ["Test folds contain other regions than the training folds."]),
+        ({"groups": "locality"}, ["Test folds contain other localities than the training folds."]),
+        ({"groups": "Site 2"}, ["Test folds contain other groups (Site 2) than the training folds."]),
+        (
+            {"dates": "surveyed", "weights": "effort"},
+            [
+                "Models learn from earlier samples and are tested on later ones, by surveyed.",
+                "Scores weight samples by effort.",
+            ],
+        ),
+        ({"folds": "part"}, ["Test folds are those of the column part."]),
+    ],
+)
+def test_groups_dates_weights_and_folds_stand_under_the_verdict(columns, sentences):
+    table = {"kind": ["features", *columns], "names": ["x", *columns.values()]}
+    found = answer(BEST, columns=table)
+    assert found.design == sentences and [*found.lines()][1 : len(sentences) + 1] == sentences
+
+
 def test_many_models_stay_within_the_screen():
     rows = [(f"M{i}", 0.9 - i / 100, i / 100, "worse" if i else "best") for i in range(39)]
     assert len(found := lines(*rows)) <= 17 and "... and 32 more models" in found

@@ -119,6 +119,15 @@ def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
         assert 1 < len(axis["ticks"]) <= 4 and all(0 <= tick["x"] <= 100 for tick in axis["ticks"])
 
 
+def test_the_first_screen_names_groups_and_hard_labels(tables):
+    tables["columns"] = pd.DataFrame({"dataset": ["water"], "kind": "groups", "names": "river"})
+    rows = {"label": ["a", "b"], "n_positives": [9, 30], "n_true_positives": [0, 9], "roc_auc": [0.5, 0.9]}
+    tables["labels"] = pd.DataFrame(rows | {"n_models_above_chance": 1}).assign(dataset="water")
+    cautions = cautions_of(tables)
+    assert cautions["Labels"].startswith("1 of 2 labels has no true positive at the threshold 0.5: a (9 positives).")
+    assert answer_of(tables).design == ["Test folds contain other rivers than the training folds."]
+
+
 def test_checked_cells_replace_assumptions(tables):
     tables["leaderboard"] = tables["leaderboard"].assign(n_checked=60.0)
     answer = answer_of(tables)

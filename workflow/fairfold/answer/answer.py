@@ -14,6 +14,7 @@ import pandas as pd
 
 from fairfold.answer.checked_cells import sentences_on_checks
 from fairfold.answer.coverage import coverage_of, held_intervals, score_of_best
+from fairfold.answer.design import sentences_on_design
 from fairfold.answer.labels import sentences_on_labels
 from fairfold.answer.leaderboard import (
     ALIKE,
@@ -84,6 +85,8 @@ class Answer:
         Number of cells that a person has checked. Scores, verdicts and the missing rate are based on them.
     checked : list of str
         Sentences on how these cells change the recommendation, and on how weak their evidence is.
+    design : list of str
+        Sentences on declared groups, dates, weights and folds.
     missing : str
         Phrase on the share of missing positives.
     missing_labels, further : list of str
@@ -115,6 +118,7 @@ class Answer:
     rope: float
     n_checked: int
     checked: list[str]
+    design: list[str]
     missing: str
     missing_labels: list[str]
     further: list[str]
@@ -137,7 +141,7 @@ class Answer:
             Name of the dataset.
         tables : mapping of str to DataFrame
             Tables with a column ``dataset``: ``leaderboard, numbers, sentences, missing_rates, complete_scores,
-            summary, tests, labels, sizes, audit``.
+            summary, tests, labels, sizes, columns, audit``.
 
         Returns
         -------
@@ -171,6 +175,7 @@ class Answer:
             rope=rope,
             n_checked=n_checked,
             checked=[*sentences_on_checks(board, n_checked)] if n_checked else [],
+            design=[*sentences_on_design(own["columns"])],
             missing=missing_rate_phrase(estimate, n_checked),
             missing_labels=[*missing_labels_sentences(estimate, first, n_checked)],
             further=[*further_sentences(estimate, first, n_checked, own["tests"], own["summary"])],
@@ -228,7 +233,7 @@ class Answer:
             A line.
         """
         yield from self.errors
-        yield from filter(None, (self.verdict, *self.checked, self.decisions, self.samples))
+        yield from filter(None, (self.verdict, *self.design, *self.checked, self.decisions, self.samples))
         yield ""
         yield from self._table(most_models)
         yield from self.same

@@ -101,6 +101,6 @@ def write_answers(files: Any, path: str) -> None:
     path : str
         File to write.
     """
-    tables = {name: read_table(files[name]) for name in (*_OF_MODELS, "sizes", "audit")}
+    tables = {name: read_table(files[name]) for name in (*_OF_MODELS, "sizes", "columns", "audit")}
     tables["labels"] = concat_tables(files["labels"])
     save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], path)

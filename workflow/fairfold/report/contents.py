@@ -13,7 +13,19 @@ from fairfold.core.project import REPORT
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 
-KINDS = ("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions", "file", "final")
+KINDS = (
+    "failures",
+    "figure",
+    "table",
+    "sentences",
+    "design",
+    "published",
+    "thresholds",
+    "costs",
+    "versions",
+    "file",
+    "final",
+)
 _FILE_KINDS = ("figure", "table", "published", "thresholds", "final")
 PAGES = ("report", "papers")
 
@@ -56,8 +68,8 @@ class Item:
         Path of the tables of decisions by threshold.
     final : str or None, default=None
         Path of the likely label errors that final models found. Other tables of the models are in the same folders.
-    sentences : str or None, default=None
-        Path of the answers, whose details are shown.
+    sentences, design : str or None, default=None
+        Path of the answers, whose details are shown, or whose sentences on groups, dates, weights and folds.
     failures : list of str or None, default=None
         Paths of tables with a column ``reason``. Shown if a reason is not empty.
     versions : bool or None, default=None
@@ -82,6 +94,7 @@ class Item:
     file: str | None = None
     final: str | None = None
     sentences: str | None = None
+    design: str | None = None
     failures: list[str] | None = None
     versions: bool | None = None
 

@@ -222,6 +222,16 @@ def _sentences(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
     return {"groups": {name: answer.details for name, answer in load(inputs.results / entry.source).items()}}
 
 
+def _design(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    """Return sentences on groups, dates, weights and folds, or an empty dict if none is declared."""
+    if entry.source not in inputs.files:
+        return None
+    answers = load(inputs.results / entry.source)
+    several = len(answers) > 1
+    found = [f"{name}: {each}" if several else each for name, answer in answers.items() for each in answer.design]
+    return {"sentences": found, "tables": []} if found else {}
+
+
 def _published(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
     if entry.source not in inputs.files:
         return None
@@ -293,7 +303,7 @@ def _read(file: str, inputs: Inputs) -> pd.DataFrame:
 # Functions that build the content of an entry. They return None if files are missing.
 _BUILDERS: dict[str, Callable[[Item, Inputs], dict[str, Any] | None]] = {
     **{"failures": _failures, "figure": _figure, "table": _table},
-    **{"sentences": _sentences, "published": _published, "thresholds": _thresholds},
+    **{"sentences": _sentences, "design": _design, "published": _published, "thresholds": _thresholds},
     **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
 }
 
