@@ -40,7 +40,7 @@ def test_no_module_of_the_current_folder_is_run(table, tmp_path):
         (tmp_path / profile / "config.yaml").write_text("__use_yte__: true\n__definitions__: [1 / 0]\n")
     command = [sys.executable, "-m", "fairfold", "study", table.name, "--labels", "is_", "--dry-run", "-c", "1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0 and "prepare_dataset" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "read and audit the data" in done.stdout, done.stdout + done.stderr
     (tmp_path / ".snakemake/pip-deployments").mkdir()
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "Snakemake would import packages from here. Delete this folder." in done.stderr

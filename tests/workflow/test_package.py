@@ -121,7 +121,7 @@ def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
 
     assert run("doctor").endswith("Nothing is wrong.\n")
     quick = ("--models", "logistic", "--missing-rates", "0", "--cores", "2", "--directory", "out")
-    planned = run(*STUDY, *quick, "--dry-run")
+    planned = run(*STUDY, *quick, "--dry-run", "--verbose")
     assert str(folder / "fairfold/project/Snakefile") in planned
     messages = run(*STUDY, *quick, "--snakemake", "final")
     assert "logistic has the best score." in messages and "Report: " not in messages  # the report was not requested

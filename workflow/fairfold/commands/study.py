@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ import yaml
 from fairfold.commands import recommend
 from fairfold.console import rerun
 from fairfold.console.options import OF_A_TABLE, add_options, check_options, errors_in_options, in_options, stanza_of
-from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
+from fairfold.console.running import LOCK, check_file, jobs_to_run, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.defaults import MISSING_RATES, N_SPLITS, SCORE
 from fairfold.core.files import write_text
@@ -30,6 +31,7 @@ from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS
 
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
+    from fairfold.planning.settings import Study
 
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
@@ -73,7 +75,7 @@ def add_to(commands: Any) -> None:
     add("--allow-own-code", action="store_true", help=trust)
     add("-d", "--directory", type=Path, help="folder of the study (default: a folder next to the table, with its name)")
     add("-c", "--cores", type=_cores, default="all", metavar="N", help="number of cores to use (default: all)")
-    add("-n", "--dry-run", action="store_true", help="only list the jobs")
+    add("-n", "--dry-run", action="store_true", help="only print the plan; with --verbose, all jobs")
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
     last: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": [], "metavar": "OPTION"}
     add("--snakemake", **last, help="targets and options of Snakemake; must come last")
@@ -135,7 +137,8 @@ def run(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any] | None) -> None:
     """Run Snakemake in the locked folder of the study, and print the recommendations."""
     command = snakemake_command(folder, *_targets(options), *options.snakemake, cores=options.cores)
-    if options.dry_run:
+    prints_plan = options.dry_run and configuration is not None and not options.verbose
+    if options.dry_run and not prints_plan:
         command.append("--dry-run")
     path = folder / CONFIGURATION
     is_new = configuration is not None and not path.exists()
@@ -148,7 +151,10 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         is_table = configuration is not None and not options.crate
         with errors_in_options(is_table):
             say = in_options if is_table else str
-            run_study(command, folder, is_verbose=options.verbose or options.dry_run, say=say)
+            if prints_plan:
+                print(*_plan(command, folder, configuration), sep="\n")
+            else:
+                run_study(command, folder, is_verbose=options.verbose or options.dry_run, say=say)
         is_kept = not options.dry_run
     finally:
         # The next command may have other options after a dry run, or if a failed study has no results.
@@ -159,6 +165,34 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         recommend.print_answer(folder, in_full=options.verbose)
         if options.crate:
             print(rerun.comparison(options.crate, folder))
+
+
+def _plan(command: Sequence[str], folder: Path, configuration: dict[str, Any]) -> Iterator[str]:
+    """Yield what the study would compute."""
+    # Import here to keep other commands fast.
+    from fairfold.console.plan import plan_lines
+    from fairfold.planning.check import check_config
+
+    study = check_config(copy.deepcopy(configuration))
+    yield from plan_lines(jobs_to_run(command, folder), study, _sizes_of(folder, study))
+
+
+def _sizes_of(folder: Path, study: Study) -> tuple[int, int, int] | None:
+    """Return the sizes of the only dataset, prepared or as its file says."""
+    from fairfold.datasets.dataset import sizes_of
+    from fairfold.tables.reading import survey
+    from fairfold.tables.table import label_columns
+
+    if len(study.data.own) != 1:
+        return None
+    ((name, own),) = study.data.own.items()
+    if (prepared := folder / f"results/datasets/{name}.npz").is_file():
+        return sizes_of(prepared)
+    with contextlib.suppress(*_UNREADABLE):
+        n_rows, columns = survey(folder / own.path)
+        n_labels = len(label_columns(own.labels.names or [own.labels.prefix], columns, own.path))
+        return n_rows - 1, len(columns) - n_labels, n_labels
+    return None
 
 
 def _set_defaults_of_size(options: argparse.Namespace) -> None:

@@ -207,6 +207,41 @@ class Run:
         return log, _ERROR.findall(log.read_text(encoding="utf-8", errors="replace")) if log else []
 
 
+def jobs_to_run(command: Sequence[str], folder: Path) -> dict[str, int]:
+    """Count the jobs that Snakemake would run.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Command of Snakemake without ``--dry-run``.
+    folder : Path
+        Folder of the study.
+
+    Returns
+    -------
+    dict of str to int
+        Number of jobs of each rule.
+
+    Raises
+    ------
+    StudyError
+        If Snakemake cannot plan the study.
+    """
+    _check_no_packages(folder)
+    with Path(os.devnull).open("w") as stream, stopped_by_signals() as stopper:
+        run = Run(folder, stream)
+        run.is_introduced = True
+        if run.execute([*command, "--dry-run"], stopper):
+            raise run.failure()
+    return {rule: n for rule, n in run.console.waiting.items() if n}
+
+
+def _check_no_packages(folder: Path) -> None:
+    for place in (folder / _PACKAGES, _PACKAGES):
+        if place.exists():
+            raise StudyError(f"{place.absolute()}: Snakemake would import packages from here. Delete this folder.")
+
+
 def introduction(results: Path) -> Iterator[str]:
     """Describe the user's own data with their warnings, and the plan of the study.
 
@@ -280,9 +315,7 @@ def run_study(
     InterruptedStudyError
         If SIGINT, SIGTERM or SIGHUP ends the run, after all its processes have ended.
     """
-    for place in (folder / _PACKAGES, _PACKAGES):
-        if place.exists():
-            raise StudyError(f"{place.absolute()}: Snakemake would import packages from here. Delete this folder.")
+    _check_no_packages(folder)
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, stopped_by_signals() as stopper:
