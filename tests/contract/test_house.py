@@ -87,7 +87,18 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "win_percentage",
     },
     "console": {"core", "datasets", "final", "planning", "publish", "recommendation", "tables"},
-    "commands": {"answer", "console", "core", "datasets", "features", "final", "planning", "recommendation", "tables"},
+    "commands": {
+        "answer",
+        "console",
+        "core",
+        "datasets",
+        "features",
+        "final",
+        "planning",
+        "recommendation",
+        "report",
+        "tables",
+    },
 }
 
 

@@ -2,7 +2,9 @@
 
 import dataclasses
 import io
+import json
 import os
+import re
 
 import numpy as np
 import openpyxl
@@ -158,6 +160,23 @@ def test_the_command_states_whether_the_final_model_changes(study, is_final, mod
     assert main(["check", str(study), "--sheet", str(path)]) == 0
     assert f"Checked:  {line}\n" in capsys.readouterr().out
     assert ("final" in commands[0]) == is_final  # A final model that was asked for once follows.
+
+
+def test_a_page_asks_for_the_cells_of_a_sheet(study, capsys, monkeypatch):
+    """It shows the features of each sample, and neither labels nor predictions."""
+    monkeypatch.setattr(check, "webbrowser", None)  # No window opens without a terminal.
+    assert main(["check", str(study), "--open", "--cells", "20"]) == 0
+    assert "answer in a browser" in capsys.readouterr().out
+    page, sheet = (study / "plants-check.html").read_text(), pd.read_csv(study / "plants-check.csv")
+    data = json.loads(re.search(r'id="data">(.*)</script>', page)[1])
+    assert len(data["rows"]) == len(sheet) == 20 and data["columns"] == list(sheet)
+    assert data["names"] == ["a", "b", "c"] and data["file"] == "plants-check.csv"
+    X = Dataset.load(study / "results/datasets/plants.npz").X
+    first = sheet["sample"][0]
+    assert data["values"][str(first)] == [f"{value:.6g}" for value in X[first]]
+    assert "prediction" not in data["columns"]
+    assert main(["check", str(study), "--open", "--sheet", "x.csv"]) == 1
+    assert "--open writes a sheet and its page" in capsys.readouterr().err
 
 
 def test_mistakes_are_named(study, capsys):

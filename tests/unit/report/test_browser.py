@@ -14,8 +14,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from fairfold.core.formulas import unprotect_table
 from fairfold.figures import STYLE, add_tooltips, save_figure
+from fairfold.recommendation.checked import cells_of_sheet
 from fairfold.recommendation.predictions import decisions as count_decisions
+from fairfold.report.check_page import render_check_page
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.page import render_report
 
@@ -32,6 +35,7 @@ SCRIPT = """(async () => {
   return got;
 })()"""
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
+KEYS |= {"y": 89, "n": 78, "u": 85, "z": 90}
 PATIENCE = 120  # seconds; the machine may be busy
 
 pytestmark = [
@@ -404,6 +408,54 @@ def test_a_reader_chooses_the_threshold(open_page, results, files, config, decis
     assert got["rows"][0] == ["leaf", "2", "2", "1", "0", "1", "0.667", "1.000"]
     got = page.ask(look % """chooser.querySelector("[data-score=f1]").click();""")
     assert got["threshold"] == "0.30" and got["pooled"].startswith("precision 0.800, recall 1.000")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_person_answers_one_label_at_a_time(open_page, width, tmp_path):
+    """Answers by keys and buttons survive a reload, and the saved sheet is one that `fairfold check` reads."""
+    hostile = '=1+1,"</script><b>'
+    sheet = pd.DataFrame({"id": ["p1", "p2", "p2", hostile], "label": ["leaf", "leaf", "<i>", "leaf"]})
+    sheet = sheet.assign(correct_label=pd.array([None, 1, None, None], dtype="Int64"), sample=[0, 1, 1, 2])
+    sheet = sheet.assign(label_index=[0, 0, 1, 0], draw_probability=0.1, data_version=f"v{width}")
+    values = {0: ["6.5", "wet, <b>"], 1: ["7", ""], 2: ["5", "dry"]}
+    page = open_page(render_check_page("plants", sheet, ["ph", "notes"], values, file="plants-check.csv"), width)
+    look = """
+      await rendered();
+      %s
+      got.question = document.getElementById("question").textContent;
+      got.progress = document.getElementById("progress").textContent;
+    """
+    got = page.ask(look % "got.values = [...document.querySelectorAll('tr')].map((row) => row.textContent);")
+    first = "Does sample p1 have the label leaf?"
+    assert got == {"question": first, "progress": "1 of 4 answered, 0 unsure", "values": ["ph6.5", "noteswet, <b>"]}
+    page.press("y")
+    assert page.ask(look % "")["question"] == "Does sample p2 have the label <i>?"
+    page.press("z")
+    assert page.ask(look % "")["question"] == first
+    page.press("n")
+    page.ask("""document.querySelector("[data-answer='?']").click();""")
+    page.browser.call("Page.reload", page.session, until="Page.loadEventFired")
+    got = page.ask(look % "got.fits = document.documentElement.scrollWidth <= innerWidth;")
+    assert got == {
+        "question": f"Does sample {hostile} have the label leaf?",
+        "progress": "3 of 4 answered, 1 unsure",
+        "fits": True,
+    }
+    got = page.ask("""
+      document.querySelector("[data-answer='1']").click();
+      let blob;
+      URL.createObjectURL = (saved) => { blob = saved; return "blob:sheet"; };
+      HTMLAnchorElement.prototype.click = function () { got.file = this.download; };
+      document.getElementById("save").click();
+      got.text = await blob.text();
+      got.done = document.getElementById("question").textContent;
+    """)
+    assert got["file"] == "plants-check.csv" and got["done"] == "All cells are answered. Save the sheet."
+    (tmp_path / "saved.csv").write_text(got["text"], "utf-8")
+    found = unprotect_table(pd.read_csv(tmp_path / "saved.csv", dtype=str, keep_default_na=False))
+    assert found["id"].tolist() == sheet["id"].tolist() and [*found] == [*sheet]
+    cells = cells_of_sheet(found, ["p1", "p2", hostile], ["leaf", "<i>"], "saved.csv")
+    assert cells["label"].fillna(-1).tolist() == [0, 1, -1, 1]
 
 
 @pytest.fixture

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
+import webbrowser
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
 from fairfold.commands import recommend
 from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
-from fairfold.core.files import read_table, write_table
+from fairfold.core.files import read_table, write_table, write_text
 from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output
 from fairfold.core.runs import lock_of_folder
 from fairfold.errors import DataError, unknown_name
 
+if TYPE_CHECKING:
+    from fairfold.datasets import Dataset
+
 _CHECKS = "checks"
 _EXCEL = ".xlsx"
+_CELLS = 100  # of a page, by default
+_MOST_VALUES = 300  # of a sample, on the page
 
 
 def add_to(commands: Any) -> None:
@@ -40,6 +47,8 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("study", type=Path, help="folder of a finished study")
     add("--dataset", metavar="NAME", help="dataset of the study, if it has several")
+    page = "also write an HTML page that asks one label at a time and saves the sheet, and open it in a browser"
+    add("--open", action="store_true", help=f"{page}; with --cells {_CELLS} by default")
     add("--cells", type=int, metavar="N", help="write a sheet with N cells; after a filled sheet, N more")
     add("--sheet", type=Path, metavar="FILE", help="filled sheet, CSV or Excel")
     output = "sheet to write, .csv or .xlsx, or - for the standard output (default: <dataset>-check.csv)"
@@ -64,6 +73,10 @@ def run(options: argparse.Namespace) -> None:
     DataError
         If the study is not finished, the dataset is unknown, or the sheet is invalid.
     """
+    if options.open and options.sheet is None:
+        options.cells = _CELLS if options.cells is None else options.cells
+    if options.open and (options.sheet is not None or options.output == STANDARD_OUTPUT):
+        raise DataError("check: --open writes a sheet and its page. Leave out --sheet and --output -.")
     if (options.cells is None) == (options.sheet is None):
         raise DataError("check: give either --cells N to write a sheet, or --sheet FILE to use a filled one.")
     if options.cells is not None and options.cells < 1:
@@ -124,6 +137,35 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run", file=out)
     words = ["fairfold", "check", str(options.study), "--dataset", dataset]
     print(shlex.join([*words, "--sheet", "FILE" if path == STANDARD_OUTPUT else path]), file=out)
+    if options.open:
+        _open_page(Path(path), dataset, data, sheet)
+
+
+def _open_page(path: Path, dataset: str, data: Dataset, sheet: pd.DataFrame) -> None:
+    """Write the page of a sheet next to it, and open it in a browser if there is one with windows."""
+    from fairfold.report.check_page import render_check_page
+
+    page = path.with_suffix(".html")
+    names, values = _values_of(data, sorted({int(sample) for sample in sheet["sample"]}))
+    write_text(render_check_page(dataset, sheet, names, values, file=f"{dataset}-check.csv"), page)
+    print(f"{page}: or answer in a browser, save the sheet, and give the saved file with --sheet.")
+    has_windows = sys.platform in ("darwin", "win32") or bool(os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY"})
+    if has_windows and sys.stdout.isatty():
+        webbrowser.open(page.resolve().as_uri())
+
+
+def _values_of(data: Dataset, rows: list[int]) -> tuple[list[str], dict[int, list[str]]]:
+    """Return the names and the texts of the features of some samples, texts and categories first."""
+    samples = data.samples[rows]
+    if data.typed is None or not data.typed.names:
+        dense = samples.toarray() if hasattr(samples, "toarray") else samples
+        table = pd.DataFrame(dense, columns=list(data.feature_names))
+    else:
+        table = samples.frame()[[*data.typed.names, *data.numbers]]
+    table = table.iloc[:, :_MOST_VALUES]
+    texts = table.map(lambda cell: f"{cell:.6g}" if isinstance(cell, float) else str(cell))
+    texts = texts.where(table.notna(), "")
+    return list(map(str, table)), dict(zip(rows, texts.to_numpy().tolist(), strict=True))
 
 
 def _write_excel(sheet: pd.DataFrame, stream: IO[bytes]) -> None:
