@@ -73,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
     from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
     check_options(options)
+    if options.hierarchy:
+        check_file(Path(options.hierarchy), "--hierarchy")
     if options.folds < 2:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
     out = sys.stdout

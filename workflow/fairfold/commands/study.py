@@ -151,7 +151,7 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         is_table = configuration is not None and not options.crate
         with errors_in_options(is_table):
             say = in_options if is_table else str
-            if prints_plan:
+            if prints_plan and configuration is not None:
                 print(*_plan(command, folder, configuration), sep="\n")
             else:
                 run_study(command, folder, is_verbose=options.verbose or options.dry_run, say=say)
@@ -269,6 +269,8 @@ def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[
     table = Path(options.table)
     check_file(table)
     check_options(options)
+    if options.hierarchy:
+        check_file(Path(options.hierarchy), "--hierarchy")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration = _configuration(options, folder)
     if not options.snakemake:  # Snakemake checks the whole configuration.
@@ -326,8 +328,8 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
     from fairfold.console.roles import guess_roles, lines_on_roles
     from fairfold.datasets.preparation import prepare_for_study
 
-    def read_table(given: argparse.Namespace) -> Dataset:
-        checked = _checked(_configuration(given, folder), folder)
+    def read_table(arguments: argparse.Namespace) -> Dataset:
+        checked = _checked(_configuration(arguments, folder), folder)
         (name,) = checked["data"]["own"]
         return prepare_for_study(name, checked)
 

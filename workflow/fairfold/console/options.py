@@ -6,10 +6,8 @@ import argparse
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from fairfold.console.running import check_file
 from fairfold.errors import ConfigError, StudyError
 
 _KEYS = {
@@ -124,8 +122,6 @@ def check_options(options: argparse.Namespace) -> None:
         raise ConfigError("--propagate needs a hierarchy of the labels. Give its file with --hierarchy.")
     if options.day_first and not options.dates:
         raise ConfigError("--day-first needs a column of dates. Name it with --dates.")
-    if options.hierarchy:
-        check_file(Path(options.hierarchy), "--hierarchy")
 
 
 def in_options(text: str) -> str:

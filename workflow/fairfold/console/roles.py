@@ -99,11 +99,11 @@ def with_guesses(options: argparse.Namespace, guesses: Sequence[Guess]) -> argpa
     argparse.Namespace
         Arguments.
     """
-    given = argparse.Namespace(**vars(options))
+    arguments = argparse.Namespace(**vars(options))
     for guess in guesses:
         name = guess.option.removeprefix("--")
-        setattr(given, name, [*given.ignore, guess.column] if name == "ignore" else guess.column)
-    return given
+        setattr(arguments, name, [*arguments.ignore, guess.column] if name == "ignore" else guess.column)
+    return arguments
 
 
 def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others: Sequence[Guess]) -> Iterator[str]:
@@ -127,10 +127,10 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
     for guess in (*guesses, *others):
         alone = " (not together with the others)" if guess in others else ""
         yield f"  {guess.option} {shlex.quote(guess.column)}: the column {guess.reason}{alone}"
-    given = with_guesses(options, guesses)
+    arguments = with_guesses(options, guesses)
     words = ["fairfold", "study", str(options.table)]
     for name in OF_A_TABLE:
-        value, option = getattr(given, name, None), f"--{name.replace('_', '-')}"
+        value, option = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value not in (None, []):
             values = value if isinstance(value, list) else [] if value is True else [value]
             words += [option, *map(str, values)]
