@@ -277,6 +277,7 @@ def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[
         with errors_in_options():
             _checked(configuration, folder)
     before = _study_before(folder, configuration, held)
+    check_machine(folder)
     if not options.snakemake and not any(folder.glob("results/datasets/*.npz")):
         _look_at_columns(options, folder)
     return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
