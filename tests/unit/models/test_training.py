@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from fairfold.core.memory import memory
 from fairfold.datasets import Dataset
+from fairfold.datasets.typed import TypedColumns
 from fairfold.forests import models as forests
 from fairfold.models import training
 from fairfold.models.training import Model, Unit, train_models
@@ -110,6 +112,24 @@ def test_the_number_of_jobs_changes_nothing(unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     each_alone = [bytes_of(train_models(unit, [model]))[model.name] for model in models]
     assert each_alone == list(alone.values())
+
+
+def test_models_share_the_features_of_texts(unit, monkeypatch):
+    notes = [f"{'oak' if label else 'pine'} near plot {row}" for row, label in enumerate(unit.data.Y[:, 0])]
+    typed = TypedColumns.find({"notes": notes}, source="plants.csv")
+    data = dataclasses.replace(unit.data, X=typed.positions({"notes": notes}), feature_names=("notes",), typed=typed)
+    unit = dataclasses.replace(unit, data=data)
+    models = [LOGISTIC, Model("kNN", {}), Model("kernel-ridge", {})]
+    alone = {}
+    for model in models:
+        alone |= train_models(unit, [model])
+    memory().clear(warn=False)
+    fits, fit = [], TfidfVectorizer.fit_transform
+    monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda *given: fits.append(1) or fit(*given))
+    together = train_models(unit, models)
+    assert len(fits) == 2 * 2  # words and characters of two folds
+    assert bytes_of(together) == bytes_of(alone)
+    assert not [*Path(memory().location).glob("features-*")]
 
 
 def test_a_model_that_fails_has_rows_with_a_reason(unit):

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.threads import one_thread_each
+from fairfold.features.reuse import reused
 
 _WORDS: dict[str, Any] = {"analyzer": "word", "token_pattern": r"(?u)\w+"}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -86,21 +87,8 @@ class TextEncoder:
         csr_array of shape (n_samples, n_terms)
             Frequencies.
         """
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        texts = _prepared(texts)
-        self.reach_ = reach(texts)
-        self.parts_, found = [], []
-        least = 2 if len(texts) >= _RARE_FROM else 1
-        words = "words" if sum(map(len, texts)) <= MOST_PAIRED else "single words"
-        for kind in [words, "characters"] if self.with_words else ["characters"]:
-            vectorizer = TfidfVectorizer(**_settings(kind), min_df=least, max_features=self.most)
-            try:
-                found.append(_unit_rows(vectorizer.fit_transform(self._read(texts, kind))))
-            except ValueError:  # No term is left.
-                continue
-            self.parts_.append(Terms(kind, "\n".join(vectorizer.get_feature_names_out()), vectorizer.idf_))
-        return _joined(found, len(texts))
+        self.parts_, self.reach_, frequencies = reused(_fitted)(texts, self.most, self.with_words)
+        return frequencies
 
     def transform(self, texts: np.ndarray) -> Matrix:
         """Encode cells with the terms of the training samples.
@@ -115,15 +103,7 @@ class TextEncoder:
         csr_array of shape (n_samples, n_terms)
             Frequencies.
         """
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        texts = _prepared(texts)
-        found = []
-        for part in self.parts_:
-            vectorizer = TfidfVectorizer(**_settings(part.kind), vocabulary=part.terms.split("\n"))
-            vectorizer.idf_ = part.idf
-            found.append(_unit_rows(vectorizer.transform(self._read(texts, part.kind))))
-        return _joined(found, len(texts))
+        return reused(_transformed)(texts, self.parts_, self.reach_)
 
     def names(self) -> list[str]:
         """Return the names of the features, without the name of the column.
@@ -135,10 +115,6 @@ class TextEncoder:
         """
         terms = ((part.kind, term) for part in self.parts_ for term in part.terms.split("\n"))
         return [f"'{term}'" if kind == "characters" else term for kind, term in terms]
-
-    def _read(self, texts: np.ndarray, kind: str) -> list[str]:
-        """Return the parts of the cells from which terms of a kind are made."""
-        return [text[: self.reach_] for text in texts] if kind == "characters" else list(texts)
 
 
 @dataclass
@@ -184,15 +160,7 @@ class Components:
         Components
             The fitted decomposition.
         """
-        from sklearn.decomposition import TruncatedSVD
-
-        n_samples, n_terms = frequencies.shape
-        self.directions_ = None
-        if n_terms > self.most and n_samples > 1:
-            # Equal texts have no variance.
-            with one_thread_each(), np.errstate(divide="ignore", invalid="ignore"):
-                decomposition = TruncatedSVD(min(self.most, n_samples - 1), random_state=_SEED).fit(frequencies)
-            self.directions_ = decomposition.components_
+        self.directions_ = reused(_directions)(frequencies, self.most)
         return self
 
     def transform(self, frequencies: Matrix) -> np.ndarray:
@@ -259,6 +227,54 @@ def reach(texts: np.ndarray) -> int:
         return int(lengths[-1]) if len(lengths) else 0
     rest = MOST_READ - int(lengths[:fitting].sum())
     return rest // (len(lengths) - int(fitting))
+
+
+def _fitted(texts: np.ndarray, most: int, with_words: bool) -> tuple[list[Terms], int, Matrix]:
+    """Return the terms of training samples, the number of characters read, and the frequencies."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = _prepared(texts)
+    length, parts, found = reach(texts), [], []
+    least = 2 if len(texts) >= _RARE_FROM else 1
+    words = "words" if sum(map(len, texts)) <= MOST_PAIRED else "single words"
+    for kind in [words, "characters"] if with_words else ["characters"]:
+        vectorizer = TfidfVectorizer(**_settings(kind), min_df=least, max_features=most)
+        try:
+            found.append(_unit_rows(vectorizer.fit_transform(_read(texts, kind, length))))
+        except ValueError:  # No term is left.
+            continue
+        parts.append(Terms(kind, "\n".join(vectorizer.get_feature_names_out()), vectorizer.idf_))
+    return parts, length, _joined(found, len(texts))
+
+
+def _transformed(texts: np.ndarray, parts: list[Terms], length: int) -> Matrix:
+    """Return the frequencies of the terms of training samples."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = _prepared(texts)
+    found = []
+    for part in parts:
+        vectorizer = TfidfVectorizer(**_settings(part.kind), vocabulary=part.terms.split("\n"))
+        vectorizer.idf_ = part.idf
+        found.append(_unit_rows(vectorizer.transform(_read(texts, part.kind, length))))
+    return _joined(found, len(texts))
+
+
+def _directions(frequencies: Matrix, most: int) -> np.ndarray | None:
+    """Return the directions of a decomposition; None if frequencies of so few terms are kept."""
+    from sklearn.decomposition import TruncatedSVD
+
+    n_samples, n_terms = frequencies.shape
+    if n_terms <= most or n_samples <= 1:
+        return None
+    # Equal texts have no variance.
+    with one_thread_each(), np.errstate(divide="ignore", invalid="ignore"):
+        return TruncatedSVD(min(most, n_samples - 1), random_state=_SEED).fit(frequencies).components_
+
+
+def _read(texts: np.ndarray, kind: str, length: int) -> list[str]:
+    """Return the parts of the cells from which terms of a kind are made."""
+    return [text[:length] for text in texts] if kind == "characters" else list(texts)
 
 
 def _settings(kind: str) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pkgutil import resolve_name
@@ -26,6 +27,7 @@ from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
+from fairfold.features.reuse import features_kept_in
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.metrics.registry import FURTHER_METRICS, REPORTED
 from fairfold.models.registry import make_model, register_own, spec_of
@@ -254,7 +256,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     ModelError
         If a model does not exist.
     """
-    train = memory().cache(train_model, ignore=["unit", "model", "levels", "n_jobs"])
+    train = memory().cache(train_model, ignore=["unit", "model", "levels", "n_jobs", "folder"])
     of_unit = unit.key()
     calls = [(key_of(of_unit, model), unit, model) for model in models]
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
@@ -267,9 +269,21 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     levels = dict(zip(shared, grown, strict=True))
     n_jobs_of_each = max(n_jobs // max(len(waiting), 1), 1)
     first_levels = [levels.get(model.first_level or "") for model in models]
-    jobs = ((*call, level, n_jobs_of_each) for call, level in zip(calls, first_levels, strict=True))
-    tables = parallel(delayed(train)(*job) for job in jobs)
+    with _folder_for_features(unit, len(waiting)) as folder:
+        jobs = ((*call, level, n_jobs_of_each, folder) for call, level in zip(calls, first_levels, strict=True))
+        tables = parallel(delayed(train)(*job) for job in jobs)
     return {model.name: table for model, table in zip(models, tables, strict=True)}
+
+
+@contextlib.contextmanager
+def _folder_for_features(unit: Unit, n_models: int) -> Iterator[str | None]:
+    """Create a folder that exists while models are trained; None if they share no features of texts."""
+    caches = memory().location
+    if unit.data.features is None or n_models < 2 or caches is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="features-", dir=caches) as folder:
+        yield folder
 
 
 def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, tuple[list, float]]:
@@ -303,7 +317,12 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
 
 
 def train_model(
-    key: str, unit: Unit, model: Model, levels: Mapping[int, tuple[list, float]] | None = None, n_jobs: int = 1
+    key: str,
+    unit: Unit,
+    model: Model,
+    levels: Mapping[int, tuple[list, float]] | None = None,
+    n_jobs: int = 1,
+    folder: str | None = None,
 ) -> FoldTables:
     """Train one model on every fold, and score its out-of-fold predictions.
 
@@ -320,6 +339,8 @@ def train_model(
         ``first_level``.
     n_jobs : int, default=1
         Number of threads.
+    folder : str or None, default=None
+        Folder with features of texts that several models use. The first model that needs them computes them.
 
     Returns
     -------
@@ -352,22 +373,23 @@ def train_model(
             return {}
         return {"first_level": resolve_name(_LEVEL).of_states(levels[fold][0]) if fold in levels else None}
 
-    tables = score_on_folds(
-        make,
-        data.samples,
-        data.Y,
-        unit.fold_of,
-        observed=unit.observed,
-        observed_in_test=lambda fold: seen,
-        threshold=unit.threshold,
-        score=unit.score,
-        reported=REPORTED,
-        fit_options=first_level_of,
-        adjust=adjust,
-        groups=data.groups,
-        sample_weight=data.weights,
-        examine=imputation_table if spec_of(model.name).imputes else None,
-    )
+    with features_kept_in(folder):
+        tables = score_on_folds(
+            make,
+            data.samples,
+            data.Y,
+            unit.fold_of,
+            observed=unit.observed,
+            observed_in_test=lambda fold: seen,
+            threshold=unit.threshold,
+            score=unit.score,
+            reported=REPORTED,
+            fit_options=first_level_of,
+            adjust=adjust,
+            groups=data.groups,
+            sample_weight=data.weights,
+            examine=imputation_table if spec_of(model.name).imputes else None,
+        )
     seconds = tables.seconds
     if levels:
         shared = [(fold, "first_level", took) for fold, (_, took) in levels.items()]
