@@ -85,11 +85,11 @@ def test_notes_list_candidates_and_explain_auto():
 
 
 def test_members_for_other_sizes_of_data_are_left_out():
-    def pools(*sizes):
-        components = hyperparameter_table({"Stack+": {}}, sizes=sizes)["component"]
+    def pools(*sizes, has_text=False):
+        components = hyperparameter_table({"Stack+": {}}, sizes=sizes, has_text=has_text)["component"]
         return {each.partition(" > ")[0] for each in components if " > " in each}
 
-    assert pools() == pools((9, 1), (6000, 300)) == {"of_large", "of_many"}
+    assert pools() == pools((9, 1), (6000, 300), has_text=True) == {"of_large", "of_many", "of_terms"}
     assert pools((9, 1)) == set() and pools((9, 1), (6000, 1)) == {"of_large"}
 
 

@@ -228,6 +228,8 @@ def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
     assert "boosted symmetric trees as in CatBoost [@prokhorenkova2018], divided" in phrase_of("Stack+", facts)
     facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_many > ManyLabelRidge"))
     assert "or with more than 128 labels of a forest and ridge regression, divided" in phrase_of("Stack+", facts)
+    facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_terms > TextRidge"))
+    assert "for text also of ridge regression on the frequencies of its terms, divided" in phrase_of("Stack+", facts)
 
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):

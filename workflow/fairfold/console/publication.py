@@ -98,7 +98,11 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
         outcomes=_joined(outcomes_of(data) for data in datasets),
         predictors=_joined(predictors_of(data) for data in datasets),
         folds=_joined(folds_of(data, folder / folds.format(dataset=data.id)) for data in datasets),
-        hyperparameters=hyperparameters(study, [(data.shape[0], data.Y.shape[1]) for data in datasets]),
+        hyperparameters=hyperparameters(
+            study,
+            [(data.shape[0], data.Y.shape[1]) for data in datasets],
+            has_text=any("text" in role.role for data in datasets if data.typed for role in data.typed.roles),
+        ),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
         **specifications(study),

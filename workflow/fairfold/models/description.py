@@ -14,7 +14,7 @@ _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
 _OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
 _OF_OTHER_TREES = ("max_features", "min_samples_leaf")  # without use in symmetric trees
-_POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
+_POOLS = ("of_large", "of_many", "of_terms")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study or the state of the labels sets.
 _NOT_LISTED = (
     "n_jobs",
@@ -30,6 +30,7 @@ _NOT_LISTED = (
     "return_train_score",
     "error_score",
     "label_frequency",
+    "are_terms",
 )
 
 
@@ -111,6 +112,8 @@ def hyperparameter_table(
     models: Mapping[str, Mapping[str, Any]],
     own: Mapping[str, Any] | None = None,
     sizes: Sequence[tuple[int, int]] = (),
+    *,
+    has_text: bool = True,
 ) -> pd.DataFrame:
     """List the hyperparameters of models.
 
@@ -123,6 +126,8 @@ def hyperparameter_table(
     sizes : sequence of (int, int), default=()
         Numbers of samples and labels of datasets. Members of a pool that no such dataset needs are left out. Without
         sizes, all are listed.
+    has_text : bool, default=True
+        Whether a dataset has text. Otherwise members of a pool for the terms of text are left out.
 
     Returns
     -------
@@ -156,6 +161,7 @@ def hyperparameter_table(
     unused = {
         "of_large": all(n_samples < LARGE for n_samples, _ in sizes),
         "of_many": all(n_labels <= MOST_EXACT for _, n_labels in sizes),
+        "of_terms": not has_text,
     }
     starts = tuple(f"{pool} > " for pool in _POOLS if sizes and unused[pool])
     return table[~table["component"].str.startswith(starts)].reset_index(drop=True) if starts else table
@@ -192,7 +198,10 @@ def _notes() -> dict[tuple[str, str, str], str]:
         ("MultilabelBoosting (symmetric)", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
         ("MultilabelBoosting", "min_samples_leaf", auto): f"{boosting.SMALL_LEAF}, and chosen {large}",
         ("KernelRidgeClassifier", "gammas", ""): f"candidates; {penalties(kernel_ridge.PENALTIES)}",
-        ("ManyLabelRidge", "n_landmarks", ""): penalties(many_label_ridge.PENALTIES),
+        **{
+            (ridge, "n_landmarks", ""): penalties(many_label_ridge.PENALTIES)
+            for ridge in ("ManyLabelRidge", "TextRidge")
+        },
     }
 
 

@@ -116,7 +116,7 @@ def forest_settings(study: Study, part: ForestPart | None = None) -> dict[str, A
     return study.weak_labels.forest.model_dump() | (part.forest.model_dump() if part else {})
 
 
-def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = ()) -> pd.DataFrame:
+def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = (), *, has_text: bool = True) -> pd.DataFrame:
     """List the hyperparameters of the compared models.
 
     Parameters
@@ -126,6 +126,8 @@ def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = ()) -> pd.D
     sizes : sequence of (int, int), default=()
         Numbers of samples and labels of the datasets; see
         :func:`~fairfold.models.description.hyperparameter_table`.
+    has_text : bool, default=True
+        Whether a dataset has text.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = ()) -> pd.D
     from fairfold.models.description import hyperparameter_table
 
     models = {name: model_settings(study, name) for name in study.weak_labels.models}
-    return hyperparameter_table(models, study.models.entries(), sizes)
+    return hyperparameter_table(models, study.models.entries(), sizes, has_text=has_text)
 
 
 def specifications(study: Study) -> dict[str, Any]:

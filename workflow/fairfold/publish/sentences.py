@@ -32,6 +32,7 @@ FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
+_FEWER_TREES = ("of_large", "of_many")  # members of a pool with fewer trees than others
 _WITH_LEVELS = ("deep forest", "pool")  # traits of models that contain a deep forest
 _PARTS = {"placed": "the trees of", "filled": "the regression of"}  # of a pool, by treatment of missing features
 _LEAST_LABELS = 2  # of a comparison of labels
@@ -590,7 +591,7 @@ def _models(facts: Facts) -> dict[str, Any]:
         "has_forests": bool(of("forest", "one-level forest", *_WITH_LEVELS)),
         **{"corrected": [name for name in scored if name.endswith("+")], "plus": texts["plus"]},
         "untuned": [name for kind in texts["baselines"] for name in of(kind) if not specs[name].is_tuned],
-        "pools": [key for name in scored for key in specs[name].additions if _uses(key, facts)],
+        "pools": [key for name in scored for key in specs[name].additions if key in _FEWER_TREES and _uses(key, facts)],
         "has_levels": bool(of(*_WITH_LEVELS)),
         "ways": texts["ways"],
         "of_folds": facts.of_folds,

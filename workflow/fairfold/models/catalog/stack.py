@@ -70,9 +70,10 @@ SPECS = (
         settings=_SETTINGS,
         pools=_POOLS,
         phrase="a weighted mean of the calibrated probabilities of a deep forest, boosted trees, kernel ridge "
-        "regression and boosted symmetric trees as in CatBoost [@prokhorenkova2018]{of_large}{of_many}, divided by the "
-        "label frequency where labels are incomplete [@fairfold]",
+        "regression and boosted symmetric trees as in CatBoost [@prokhorenkova2018]{of_terms}{of_large}{of_many}, "
+        "divided by the label frequency where labels are incomplete [@fairfold]",
         additions={
+            "of_terms": ", for text also of ridge regression on the frequencies of its terms",
             "of_large": ", with a forest of one level from 5,000 samples on",
             "of_many": ", or with more than 128 labels of a forest and ridge regression",
         },
