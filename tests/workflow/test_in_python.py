@@ -10,7 +10,9 @@ from scipy import sparse
 
 import fairfold
 from fairfold.commands import study as command
+from fairfold.console.options import stanza_of
 from fairfold.errors import DataError, StudyError
+from fairfold.tables import read
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path):
         fairfold.study(X, Y, models=["forest"], directory=tmp_path)
 
 
-def test_text_of_digits_stays_text(data, monkeypatch):
+def test_columns_keep_their_types(data, tmp_path, monkeypatch):
     """The table that the study reads has the values of the data frame."""
     X, Y = data
     chosen = []
@@ -65,9 +67,15 @@ def test_text_of_digits_stays_text(data, monkeypatch):
         commands.choices["study"].set_defaults(run=chosen.append)
 
     monkeypatch.setattr(command, "add_to", without_run)
+    X = X.assign(code=["007", "010"] * 30, size=[1, 2] * 30, word=["NA", "none"] * 30, land=["NA", "EU", ""] * 20)
+    X["dose"] = pd.Categorical(["low", "high"] * 30, ["low", "high", "severe"], ordered=True)
     with pytest.raises(FileNotFoundError):  # no study ran
-        fairfold.study(X.assign(code=["007", "010"] * 30, size=[1, 2] * 30, word=["NA", "none"] * 30), Y, n_jobs=-1)
+        fairfold.study(X, Y, n_jobs=-1, directory=tmp_path)
     assert chosen[0].categorical == ["code", "word"] and chosen[0].cores == "all"
+    assert stanza_of(chosen[0], "table")["features"]["dose"] == ["low", "high", "severe"]
+    table = read(tmp_path / "table.parquet", labels=lambda columns: ["a", "b"], categorical={"word": True})
+    assert table.text["land"].tolist() == X["land"].tolist() and table.text["word"].tolist() == X["word"].tolist()
+    np.testing.assert_array_equal(table.values[:, table.columns.index("height")], X["height"])
 
 
 def test_public_names_load_when_they_are_used():

@@ -14,13 +14,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.types import is_complex_dtype, is_numeric_dtype
 from scipy import sparse
 
 from fairfold.answer import Answer
 from fairfold.core.arrays import GAPS
-from fairfold.core.files import write_text
+from fairfold.core.files import atomic_open
 from fairfold.errors import DataError
-from fairfold.features.cells import NUMBER
+from fairfold.features.cells import NUMBER, as_texts
 
 _NAME = "table"
 _GROUPS, _WEIGHTS = "group of each sample", "weight of each sample"
@@ -46,8 +47,8 @@ def study(
     Parameters
     ----------
     X : {DataFrame, array-like} of shape (n_samples, n_features)
-        Features. A data frame may contain text, categories and dates. Text of digits, such as ``"007"``, is a category.
-        Missing values are NaN, None, and texts such as ``"NA"``.
+        Features. A data frame may contain text, categories and dates. Text of digits, such as ``"007"``, is a category,
+        and ordered categories keep their order. Missing values are NaN, None and ``""``.
     Y : {DataFrame, array-like} of shape (n_samples, n_labels)
         Labels, 0 or 1; NaN where unmeasured.
     models : sequence of str, default=()
@@ -104,7 +105,7 @@ def study(
     with contextlib.ExitStack() as stack:
         keeps = directory is not None
         folder = Path(directory or stack.enter_context(tempfile.TemporaryDirectory(prefix="fairfold-"))).absolute()
-        path = folder / f"{_NAME}.csv"
+        path = folder / f"{_NAME}.parquet"
         _write(table, path)
         options = parser.parse_args(["study", str(path), f"--directory={folder}"])
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
@@ -130,7 +131,9 @@ def _table(
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()][0]
         raise DataError(f"study: two columns of X and Y have the name {twice!r}. Rename one of them.")
-    columns: dict[str, Any] = {"labels": list(labels), "categorical": [*_columns_of_codes(features)]}
+    ordered = dict(_ordered_columns(features))
+    codes = [name for name in _columns_of_codes(features) if name not in ordered]
+    columns: dict[str, Any] = {"labels": list(labels), "categorical": codes, "ordered": ordered}
     if len(columns["labels"]) == 1 and not columns["labels"][0][-1:].isalnum():
         raise DataError(f"study: the label {columns['labels'][0]!r} must end with a letter or a digit. Rename it.")
     columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
@@ -161,9 +164,31 @@ def _columns_of_codes(features: pd.DataFrame) -> Iterator[str]:
             yield name
 
 
+def _ordered_columns(features: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns of ordered categories with the order of their values."""
+    for name, dtype in features.dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+            yield str(name), as_texts(pd.Series(dtype.categories, name=name)).tolist()
+
+
 def _write(table: pd.DataFrame, path: Path) -> None:
-    """Write the table unless the file contains it, because a newer file would repeat the study."""
-    text = table.astype({name: int for name in table if table[name].dtype == bool}).to_csv(index=False)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+    """Write the table unless the file contains it, because a newer file would repeat the study.
+
+    A Parquet file distinguishes missing cells from texts such as ``"NA"``.
+    """
+    written = io.BytesIO()
+    pd.DataFrame({name: _stored(column) for name, column in table.items()}).to_parquet(written, index=False)
+    if not path.is_file() or path.read_bytes() != written.getvalue():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(text, path)
+        with atomic_open(path) as stream:
+            stream.write(written.getvalue())
+
+
+def _stored(column: pd.Series) -> pd.Series:
+    """Return numbers, truth values as numbers, and all other cells as text."""
+    if not is_numeric_dtype(column.dtype):
+        return pd.Series([text or None for text in as_texts(column)], dtype="str")
+    if is_complex_dtype(column.dtype):
+        raise DataError(f"study: column {column.name!r} contains complex numbers. Split them into two columns.")
+    column = column.sparse.to_dense() if isinstance(column.dtype, pd.SparseDtype) else column
+    return column.astype(int) if column.dtype == bool else column

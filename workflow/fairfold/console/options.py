@@ -172,7 +172,8 @@ def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
     Parameters
     ----------
     options : argparse.Namespace
-        Parsed arguments with ``labels``. Other options may be absent.
+        Parsed arguments with ``labels``. Other options may be absent. ``ordered`` contains the order of the values of
+        ordered categories, by column.
     path : str
         Path of the table.
 
@@ -206,7 +207,7 @@ def _features(chosen: Mapping[str, Any]) -> dict[str, Any]:
     named = chosen.get("categorical", [])
     if len(named) == 1 and named[0] in ENCODINGS:
         return {"categorical": named[0]}
-    roles: dict[str, str] = {}
+    roles: dict[str, Any] = dict(chosen.get("ordered", {}))
     for option, role in ROLES.items():
         for column in chosen.get(option, []):
             if roles.setdefault(column, role) != role:
