@@ -210,6 +210,15 @@ def test_parts_that_need_numbers_refuse_text(data):
         check_requirements(data, config)
 
 
+def test_dates_that_decide_folds_are_a_feature_if_asked(tmp_path):
+    dates = {"dates": "seen", "hold_out": {"n_splits": 2}, "id": "plant"}
+    assert "seen" not in read(tmp_path, table(), **dates).feature_names
+    data = read(tmp_path, table(), **dates, features={"seen": "date"})
+    assert data.is_by_time and data.left_out["dates"] == ("seen",) and data.typed.roles[-1].column == "seen"
+    model = make_model("logistic", features=data.features).fit(data.samples, data.Y)
+    assert "seen: month" in model.encoder_.get_feature_names_out()
+
+
 def test_summaries_have_numbers_of_numbers_only(data):
     table = predictors_of(data).set_index("predictor")
     assert table["missing"].tolist() == [0, 0, 0, 0] and table["mean"].notna().tolist() == [True, False, False, False]

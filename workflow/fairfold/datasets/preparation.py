@@ -206,7 +206,7 @@ def _check_features(entry: Entry, kind: str) -> None:
     if entry.features and (kind != "csv" or entry.categorical):
         found = f"the format {kind}" if kind != "csv" else f"categorical: {entry.categorical}"
         raise ConfigError(f"dataset {entry.id}: features cannot be declared beside {found}. Leave out one of them.")
-    if taken := [name for name in entry.roles.values() if name in entry.features]:
+    if taken := [name for role, name in entry.roles.items() if name in entry.features and role != "dates"]:
         raise ConfigError(f"dataset {entry.id}: column {taken[0]!r} has another role and is no feature. Choose one.")
 
 
@@ -373,7 +373,9 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
             f"{table.source}: all labels contain only 1 and empty cells, and an empty cell is unmeasured, not "
             "negative. Write 0 for the negatives."
         )
-    categorical = [name for name in table.text if name not in entry.roles.values()]
+    # Dates that decide folds are a feature, too, if a role is declared for them.
+    taken = {name for role, name in entry.roles.items() if role != "dates" or name not in entry.features}
+    categorical = [name for name in table.text if name not in taken]
     if entry.categorical and categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
         X = append_columns(X, categories.encode(table.text, table.source))
