@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from fairfold.__main__ import main
+from fairfold.core.files import write_arrays
+from fairfold.cross_testing.steps import select_models
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.audit import audit_dataset
 from fairfold.datasets.dataset import FEATURES_OF_TEXT, sizes_of
@@ -19,6 +21,8 @@ from fairfold.final.prediction import predict_file
 from fairfold.models import make_model
 from fairfold.planning.check import check_config
 from fairfold.publish.summaries import n_rounded, predictors_of
+from fairfold.recommendation.repeated_study import repeat_on_splits
+from fairfold.win_percentage.steps import evaluate_on_sets
 
 N = 80
 
@@ -205,9 +209,35 @@ def test_importance_is_that_of_columns(data):
 def test_parts_that_need_numbers_refuse_text(data):
     config = check_config({"seed": 1, "weak_labels": {"datasets": ["plants"]}}).model_dump(by_alias=True)
     check_requirements(data, config)
-    config["win_percentage"]["models"]["datasets"] = ["plants"]
-    with pytest.raises(DataError, match=r"plants: win_percentage\.models takes numbers only, but column 'seen'"):
+    config["splitting"]["fold_effect"]["datasets"] = ["plants"]
+    with pytest.raises(DataError, match=r"plants: splitting\.fold_effect takes numbers only, but column 'seen'"):
         check_requirements(data, config)
+
+
+def test_other_parts_select_rows_and_columns(data, tmp_path):
+    data.save(tmp_path / "plants.npz")
+    write_arrays(tmp_path / "folds.npz", fold_of=np.arange(N)[np.newaxis] % 2)
+    files, models = (str(tmp_path / "plants.npz"), str(tmp_path / "folds.npz")), {"logistic": {}, "dummy": {}}
+    sets = {"sets": [0, 3], "permutations": [0, 1], "set_size": 2, "seed": 1, "threshold": 0.5, "exchange": "within"}
+    found = evaluate_on_sets(*files, 0, models=models, **sets).query("metric == 'average_precision'")
+    assert (found["reason"] == "").all() and found["features"].str.fullmatch("[0-3] [0-3]").all()
+    gains = found.pivot_table(index="features", columns="model", values="performance").eval("logistic - dummy")
+    has_notes = gains.index.str.contains("2")
+    assert has_notes.any() and gains[has_notes].min() > 0.2 > gains[~has_notes].max()
+    setting = {"n_splits": 2, "test_fraction": 0.5, "n_permutations": 0}
+    unit = {"missing_rate": 0, "scoring": "average_precision"}
+    options = {"unit": unit, "setting": setting, "splitter": "random", "repetitions": [0, 1], "seed": 1}
+    scores = select_models(files[0], models=models, **options)["scores"]
+    assert scores["reason"].isna().all() and scores["chosen"].str.contains("logistic").all()
+    options = {
+        "first_levels": {"logistic": None, "RF+ET": "text"},
+        "forest": {"n_trees": 2},
+        "n_trainings": 1,
+        "seed": 1,
+    }
+    models = {"logistic": {}, "RF+ET": {"n_trees": 2}}
+    scores = repeat_on_splits(*files, 0, "random", models=models, repeats=[0, 1], **options)
+    assert (scores["reason"] == "").all()
 
 
 def test_dates_that_decide_folds_are_a_feature_if_asked(tmp_path):

@@ -25,6 +25,7 @@ from fairfold.cross_testing.estimator_engine import EstimatorEngine, Scoring
 from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, MultilabelEngine, subset_accuracy
 from fairfold.cross_testing.plans import TEST, Engine, Plan
 from fairfold.cross_testing.svm_engine import SVMEngine
+from fairfold.datasets.typed import TypedSamples
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.metrics.scores import multilabel_scores
 
@@ -447,7 +448,9 @@ def _check_filled(plan: Plan, settings: Settings) -> None:
 
 
 def _check_features(X: Matrix | ArrayLike, n_labeled: int, *, gaps: bool = False) -> Matrix:
-    """Return the features as floats, with NaN for missing values if ``gaps`` is true."""
+    """Return features as floats, with NaN for missing values if ``gaps`` is true, or typed samples as they are."""
+    if isinstance(X, TypedSamples) and gaps and len(X) == n_labeled:
+        return X
     finite = "allow-nan" if gaps else True
     try:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)

@@ -59,6 +59,7 @@ def select_models(
 
     def make(seed: int) -> dict[str, ClassifierMixin]:
         known: dict[str, Any] = {"hierarchy": data.hierarchy, "categories": data.category_columns, "random_state": seed}
+        known["features"] = data.features
         return {
             name: make_model(name, **settings, label_frequency=label_frequency, **known)
             for name, settings in models.items()
@@ -72,7 +73,7 @@ def select_models(
     n_splits = fitting_folds(setting["n_splits"], data.groups, n_parts=2)
     found = repeat_on_weak_labels(
         make,
-        data.X,
+        data.samples,
         data.Y,
         tqdm(range(*repetitions)),
         **{**setting, "scoring": unit["scoring"], "n_splits": n_splits},

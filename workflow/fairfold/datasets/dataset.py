@@ -225,7 +225,7 @@ class Dataset:
         """How models make features of these samples; see :func:`~fairfold.models.make_model`."""
         if self.typed is None or not self.typed.names:
             return None
-        roles = dict.fromkeys(self.numbers, "number") | self.typed.declared
+        roles = TypedSamples(self.X, self.numbers, self.typed).roles
         return {"roles": roles, "day_first": self.typed.day_first}
 
     @property

@@ -13,13 +13,7 @@ from fairfold.core.folds import BEFORE
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 
-_OF_NUMBERS = (  # parts whose models take numbers only
-    "weak_labels.rank_stability",
-    "splitting.fold_effect",
-    "cross_testing.models",
-    "win_percentage.models",
-    "mlc_comparison",
-)
+_OF_NUMBERS = ("splitting.fold_effect", "mlc_comparison")  # parts whose models take numbers only
 _OF_FOLDS = (  # parts that train on the folds of the study
     "weak_labels",
     "weak_labels.rank_stability",

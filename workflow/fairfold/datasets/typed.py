@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -114,6 +114,22 @@ class TypedColumns:
         """Roles in the form that :class:`~fairfold.features.TableEncoder` takes."""
         return {role.column: role.order or role.role for role in self.roles}
 
+    def only(self, names: Collection[str]) -> Self:
+        """Return some of the columns.
+
+        Parameters
+        ----------
+        names : collection of str
+            Names of the columns.
+
+        Returns
+        -------
+        TypedColumns
+            The columns in their order.
+        """
+        roles = tuple(role for role in self.roles if role.column in names)
+        return replace(self, roles=roles, cells={role.column: self.cells[role.column] for role in roles})
+
     def positions(self, text: Mapping[str, Sequence[str] | np.ndarray]) -> np.ndarray:
         """Return the positions of cells among the different ones.
 
@@ -185,7 +201,7 @@ def _different(cells: pd.Series) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TypedSamples:
-    """Samples with text, categories or dates, of which rows are selected as from an array.
+    """Samples with text, categories or dates, of which rows and columns are selected as from an array.
 
     Attributes
     ----------
@@ -215,9 +231,22 @@ class TypedSamples:
         """Number of samples and of columns."""
         return self.X.shape
 
-    def __getitem__(self, rows: Any) -> Self:
-        """Return some samples."""
-        return replace(self, X=self.X[rows])
+    @property
+    def roles(self) -> dict[str, str | tuple[str, ...]]:
+        """Role of each column, in the form that :class:`~fairfold.features.TableEncoder` takes."""
+        return dict.fromkeys(self.numbers, "number") | self.typed.declared
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, key: Any) -> Self:
+        """Return some samples; for a pair of indices, some samples and columns. Columns keep their order."""
+        if not isinstance(key, tuple):
+            return replace(self, X=self.X[key])
+        rows, columns = key[0], np.sort(key[1])
+        names = [(*self.numbers, *self.typed.names)[column] for column in columns]
+        numbers = tuple(name for name in names if name in self.numbers)
+        return replace(self, X=self.X[rows][:, columns], numbers=numbers, typed=self.typed.only(names))
 
     def frame(self) -> pd.DataFrame:
         """Return the samples as a table.

@@ -136,10 +136,12 @@ class OneLevelModel(MultilabelModel):
 
     def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
         """Convert features to an array, and check their columns against ``fit``."""
+        roles = {"roles": X.roles} if isinstance(X, TypedSamples) else {}
         if isinstance(X, TypedSamples):
             X = X.frame()
         if reset:
-            self.encoder_ = clone(self.encoder) if self.encoder is not None and isinstance(X, pd.DataFrame) else None
+            is_table = self.encoder is not None and isinstance(X, pd.DataFrame)
+            self.encoder_ = clone(self.encoder).set_params(**roles) if is_table else None
         if (encoder := getattr(self, "encoder_", None)) is not None:
             return self._encoded(X, encoder, reset=reset)
         names = column_names(X)

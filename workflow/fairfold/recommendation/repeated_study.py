@@ -68,17 +68,19 @@ def repeat_on_splits(
     known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
 
     def make(model: str, *numbers: int) -> StagedEstimator:
-        settings = {**models[model], **known, "categories": data.category_columns}
+        settings = {**models[model], **known, "categories": data.category_columns, "features": data.features}
         return make_model(model, **settings, random_state=seed_of(*numbers))
 
     def hide(fold_of: np.ndarray, *numbers: int) -> np.ndarray:
         names = ("rank stability", "hidden labels", *unit.values(), *numbers)
         return hide_in_training_parts(data.Y, fold_of, missing_rate / 100, seed=seed, names=names, **rules)
 
+    if data.features is not None:  # Each model makes features before its first level.
+        first_levels = dict.fromkeys(first_levels)
     table = repeat_study(
         make,
         first_levels,
-        data.X,
+        data.samples,
         data.Y,
         fold_of,
         make_first=lambda name, *numbers: make_first_level(name, **forest, random_state=seed_of(*numbers)),

@@ -26,6 +26,7 @@ from fairfold.core.groups import Exchange, SampleMetadata, check_exchange, fit_a
 from fairfold.core.probabilities import label_probabilities
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, with_nan
+from fairfold.datasets.typed import TypedSamples
 from fairfold.errors import DataError, ModelError, StudyError
 from fairfold.metrics.registry import BASIC_METRICS, metrics_of
 from fairfold.metrics.scores import multilabel_scores
@@ -59,7 +60,7 @@ def evaluate_multilabel_sets(
         At least two scikit-learn estimators by name. Their ``predict_proba`` returns probabilities of shape (n_samples,
         n_labels). If a fitted model has ``staged_predict_proba`` and ``best_levels_``, each metric scores the level
         given for it in ``best_levels_``.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, TypedSamples} of shape (n_samples, n_features)
         Features. NaN is a missing value. Sparse features are converted to dense.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1.
@@ -100,7 +101,8 @@ def evaluate_multilabel_sets(
     ModelError
         If there are fewer than two models.
     """
-    X = finite_matrix(X.toarray() if sparse.issparse(X) else X, gaps=True)
+    if not isinstance(X, TypedSamples):
+        X = finite_matrix(X.toarray() if sparse.issparse(X) else X, gaps=True)
     Y = _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():

@@ -50,12 +50,13 @@ def evaluate_on_sets(
     """
     data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
     known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
+    known["features"] = data.features
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     names = ("hidden labels", data.id, missing_rate)
     hidden = hide_in_training_parts(data.Y, fold_of, missing_rate / 100, seed=seed, names=names, **rules)
     found = evaluate_numbered_sets(
         {name: make_model(name, **settings, **known) for name, settings in models.items()},
-        data.X,
+        data.samples,
         data.Y,
         fold_of[0],
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
