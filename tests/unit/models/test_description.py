@@ -89,7 +89,7 @@ def test_members_for_other_sizes_of_data_are_left_out():
         components = hyperparameter_table({"Stack+": {}}, sizes=sizes, has_text=has_text)["component"]
         return {each.partition(" > ")[0] for each in components if " > " in each}
 
-    assert pools() == pools((9, 1), (6000, 300), has_text=True) == {"of_large", "of_many", "of_terms"}
+    assert pools() == pools((9, 1), (6000, 300), has_text=True) == {"of_large", "of_many", "of_terms", "of_text"}
     assert pools((9, 1)) == set() and pools((9, 1), (6000, 1)) == {"of_large"}
 
 

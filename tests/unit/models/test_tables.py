@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from fairfold.errors import DataError, ModelError
 from fairfold.features import TableEncoder
-from fairfold.models import load_model, make_model
+from fairfold.models import load_model, make_model, stacking
 
 COLORS = ["red", "blue", "green"]
 
@@ -47,6 +47,16 @@ def test_stack_has_a_member_for_terms():
     encoded = model.encoder_.transform(frame)
     by_terms = stack.estimators_[0].predict_proba(encoded[:, np.flatnonzero(stack.are_terms)])
     assert by_terms.shape == Y.shape and stack.estimators_[1].n_features_in_ == (~stack.are_terms).sum()
+
+
+@pytest.mark.parametrize(("least", "max_levels"), [(0.0, 1), (1.1, 0)])
+def test_a_stack_grows_a_deep_forest_if_trees_have_weight(least, max_levels, monkeypatch):
+    monkeypatch.setattr(stacking, "LEAST_WEIGHT", least)
+    frame, Y = table(60)
+    model = make_model("Stack+", features="auto", random_state=0, n_trees=5, max_levels=1).fit(frame, Y)
+    stack = model.estimator_
+    assert stack.estimators_[1].max_levels == max_levels and len(stack.weights_) == 5
+    np.testing.assert_allclose(stack.weights_.sum(), 1)
 
 
 def test_terms_are_not_standardized():

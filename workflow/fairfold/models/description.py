@@ -14,7 +14,7 @@ _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
 _OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
 _OF_OTHER_TREES = ("max_features", "min_samples_leaf")  # without use in symmetric trees
-_POOLS = ("of_large", "of_many", "of_terms")  # parameters with the members of a pool for other data
+_POOLS = ("of_large", "of_many", "of_terms", "of_text")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study or the state of the labels sets.
 _NOT_LISTED = (
     "n_jobs",
@@ -161,7 +161,7 @@ def hyperparameter_table(
     unused = {
         "of_large": all(n_samples < LARGE for n_samples, _ in sizes),
         "of_many": all(n_labels <= MOST_EXACT for _, n_labels in sizes),
-        "of_terms": not has_text,
+        **dict.fromkeys(("of_terms", "of_text"), not has_text),
     }
     starts = tuple(f"{pool} > " for pool in _POOLS if sizes and unused[pool])
     return table[~table["component"].str.startswith(starts)].reset_index(drop=True) if starts else table

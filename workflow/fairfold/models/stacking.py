@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -47,6 +48,8 @@ _STEPS = 500
 _TOLERANCE = 1e-6
 _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fitting weights
 _LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
+LEAST_WEIGHT = 0.1
+"""Weight of a substitute from which the member that it stands for is worth its run time."""
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
@@ -67,6 +70,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         in inverse proportion to the samples. None uses ``estimators``.
     of_terms : sequence of (str, estimator object), default=()
         Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given.
+    of_text : sequence of (str, estimator object), default=()
+        Cheaper substitutes for members of the same name in ``estimators``, if ``are_terms`` is given. The member itself
+        replaces a substitute with at least the weight ``LEAST_WEIGHT``.
     are_terms : ndarray of bool of shape (n_features,) or None, default=None
         Whether each feature is the frequency of a term, as in :class:`~fairfold.features.TableEncoder`. The other
         members are fitted to the other features, as a dense array. None if there are no such frequencies.
@@ -112,6 +118,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     of_large: Sequence[tuple[str, BaseEstimator]] | None = None
     of_terms: Sequence[tuple[str, BaseEstimator]] = ()
+    of_text: Sequence[tuple[str, BaseEstimator]] = ()
     are_terms: np.ndarray | None = None
     minutes: float | None = None
     n_splits: int = 5
@@ -150,24 +157,21 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         estimators = self._members_for(X, Y)
         if not estimators:
             raise ModelError("estimators is empty. Provide at least one classifier.")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.estimators_, calibrations, unseen = [], [], []
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
-        samples = SampleMetadata(groups, weights)
-        of_terms = () if by_terms is None else self.of_terms
-        for features, (_, estimator) in [*((by_terms, each) for each in of_terms), *((X, each) for each in estimators)]:
-            member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, label_frequency=self.label_frequency)
-            fitted, P = fit_out_of_fold(
-                member, features, Y, n_splits=self.n_splits, random_state=seed, metadata=samples
-            )
-            self.estimators_.append(fitted)
-            if isinstance(fitted, DropTrainingDataMixin):
-                fitted.drop_training_data()  # The probabilities are kept in calibrated form only.
-            calibrations.append(fit_calibration(Y, P, sample_weight=weights))
-            unseen.append(calibrate(P, calibrations[-1]))
-            del P
-            release_memory()
-        self.weights_ = pool_weights(Y, unseen, weights)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fit_member = partial(self._fit_member, Y=Y, seed=seed, samples=SampleMetadata(groups, weights))
+        is_text = by_terms is not None
+        substitutes = dict(self.of_text) if is_text and estimators is self.estimators else {}
+        members = [(by_terms, each, None) for _, each in self.of_terms] if is_text else []
+        members += [(X, substitutes.get(name, each), each) for name, each in estimators]
+        fitted = [fit_member(features, each) for features, each, _ in members]
+        self.weights_ = pool_weights(Y, [unseen for *_, unseen in fitted], weights)
+        for number, (features, used, wanted) in enumerate(members):
+            if wanted is not None and wanted is not used and self.weights_[number] >= LEAST_WEIGHT:
+                fitted[number] = fit_member(features, wanted)
+                self.weights_ = pool_weights(Y, [unseen for *_, unseen in fitted], weights)
+        self.estimators_, calibrations, unseen = map(list, zip(*fitted, strict=True))
+        del fitted
         release_memory()
         pooled = _pool(self.weights_, unseen)
         del unseen
@@ -182,6 +186,20 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         release_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
+
+    def _fit_member(
+        self, X: Matrix, estimator: BaseEstimator, *, Y: Matrix, seed: int, samples: SampleMetadata
+    ) -> tuple[BaseEstimator, np.ndarray, Matrix]:
+        """Return a fitted member, its calibration, and its calibrated out-of-sample probabilities."""
+        member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, label_frequency=self.label_frequency)
+        fitted, P = fit_out_of_fold(member, X, Y, n_splits=self.n_splits, random_state=seed, metadata=samples)
+        if isinstance(fitted, DropTrainingDataMixin):
+            fitted.drop_training_data()  # The probabilities are kept in calibrated form only.
+        calibration = fit_calibration(Y, P, sample_weight=samples.weights)
+        unseen = calibrate(P, calibration)
+        del P
+        release_memory()
+        return fitted, calibration, unseen
 
     def _by_kind(self, X: Matrix) -> tuple[Matrix | None, Matrix]:
         """Separate the frequencies of terms, if there are any, from the other features."""

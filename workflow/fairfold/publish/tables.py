@@ -33,7 +33,7 @@ _HYPERPARAMETERS = (
     "chooses the value."
 )
 _CANDIDATES = "Candidates and automatic values of hyperparameters, by component, with the models that contain it."
-_OF_POOLS = " Stack+ uses other members for large data (of_large), many labels (of_many) and text (of_terms)."
+_OF_POOLS = " Stack+ uses other members for large data (of_large), many labels (of_many) and text (of_terms, of_text)."
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARACTERS = 40, 4, 100  # of a table that fits on a page
