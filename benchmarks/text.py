@@ -1,16 +1,19 @@
-"""Compare models on a table with text or molecules, at complete labels and with half of the positives hidden.
+"""Compare models on a table with text, molecules or categories, with complete labels and half of the positives hidden.
 
     python benchmarks/text.py TABLE.csv.gz --labels PREFIX [--rows N] [--models NAME ...] [--rates 0 50]
     python benchmarks/text.py TABLE.csv.gz --labels PREFIX --molecules COLUMN [--rates 0 50]
+    python benchmarks/text.py TABLE.csv --labels PREFIX --categories COLUMN ... [--ignore COLUMN ...] [--repeats 5]
 
 The models of fairfold encode the table in each training part (`features="auto"`). So do the baselines: logistic
 regression and a linear SVM with Platt scaling for each label, on the frequencies of `TableEncoder` and of words by
 scikit-learn's `TfidfVectorizer`. Components of text are compared with those of skrub (`pip install skrub`) by logistic
 regression, and the run time of `Stack+` with that on 300 components. Folds and hidden positives are the same for all
 models. Positives are hidden in training parts only. With `--molecules`, models of fairfold alone are compared, on
-features of this column; unmeasured labels are left out in training and scores.
+features of this column; unmeasured labels are left out in training and scores. With `--categories`, models of fairfold
+are compared with CatBoost on the same columns as native categories (`make baselines`).
 
-Rows are added to resources/measured/text.csv, and rows of the same table, size, rate and model are replaced.
+Scores and seconds are means over `--repeats` splits. Rows are added to resources/measured/text.csv, instead of rows of
+the same table, size, rate and model.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from scipy.io.arff import loadarff
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -35,6 +39,7 @@ from sklearn.svm import LinearSVC
 
 from fairfold.core.probabilities import label_probabilities
 from fairfold.features import TableEncoder, find_roles
+from fairfold.features.cells import as_texts
 from fairfold.metrics import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.binary import one_per_label
@@ -46,6 +51,7 @@ KEYS = ["data", "rows", "rate", "model"]
 N_FOLDS, LEAST_POSITIVES, SEED = 3, 10, 0
 OURS = ("Stack+", "logistic", "logistic+", "kernel-ridge", "joint-GB", "kNN")
 ON_MOLECULES = ("Stack+", "gcForest+", "LightGBM", "RandomForest", "logistic", "RBF-SVM")
+ON_CATEGORIES = ("Stack+", "gcForest+", "LightGBM", "logistic+")
 SCORES = {"micro": "average_precision", "macro": "average_precision_macro"}
 
 
@@ -76,6 +82,28 @@ def baselines(frame: pd.DataFrame) -> dict[str, Callable[[], BaseEstimator]]:
     return found
 
 
+class NativeCatBoost(ClassifierMixin, BaseEstimator):
+    """CatBoost for several labels on a table of numbers and categories, with its default settings."""
+
+    def __init__(self, categories: tuple[str, ...] = ()) -> None:
+        self.categories = categories
+
+    def fit(self, X: pd.DataFrame, Y: np.ndarray) -> NativeCatBoost:
+        from catboost import CatBoostClassifier
+
+        settings = {"loss_function": "MultiLogloss", "cat_features": [*self.categories], "random_state": SEED}
+        settings |= {"thread_count": 1, "verbose": False, "allow_writing_files": False}
+        self.model_ = CatBoostClassifier(**settings).fit(self._cells(X), Y.astype(int))
+        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        return self.model_.predict_proba(self._cells(X))
+
+    def _cells(self, X: pd.DataFrame) -> pd.DataFrame:
+        return X.assign(**{name: as_texts(X[name]) for name in self.categories})
+
+
 def _on_skrub() -> BaseEstimator:
     from skrub import StringEncoder, TableVectorizer
 
@@ -83,10 +111,12 @@ def _on_skrub() -> BaseEstimator:
     return make_pipeline(encoder, StandardScaler(), regression())
 
 
-def measure(make: Callable[[], BaseEstimator], frame: pd.DataFrame, Y: np.ndarray, rate: int) -> dict[str, float]:
+def measure(
+    make: Callable[[], BaseEstimator], frame: pd.DataFrame, Y: np.ndarray, rate: int, seed: int
+) -> dict[str, float]:
     """Return scores of out-of-fold probabilities, and the processor seconds of all folds."""
-    observed = mask_positives(Y, rate / 100, random_state=SEED) if rate else Y
-    fold_of = IterativeStratification(N_FOLDS, random_state=SEED).assign(Y)
+    observed = mask_positives(Y, rate / 100, random_state=seed) if rate else Y
+    fold_of = IterativeStratification(N_FOLDS, random_state=seed).assign(Y)
     P, start = np.empty(Y.shape), time.process_time()
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
@@ -99,36 +129,55 @@ def measure(make: Callable[[], BaseEstimator], frame: pd.DataFrame, Y: np.ndarra
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=Path)
-    parser.add_argument("--labels", required=True, help="prefix of the label columns")
+    parser.add_argument("--labels", nargs="+", required=True, help="prefix of the label columns, or their names")
     parser.add_argument("--molecules", help="column of molecules in SMILES")
+    parser.add_argument("--categories", nargs="+", help="columns of categories")
+    parser.add_argument("--ignore", nargs="+", default=[], help="columns to leave out")
+    parser.add_argument("--repeats", type=int, default=1, help="number of splits")
     parser.add_argument("--rows", type=int, help="number of random rows; all by default")
     parser.add_argument("--models", nargs="+", help="all by default")
     parser.add_argument("--rates", nargs="+", type=int, default=[0, 50], help="percentages of hidden positives")
     options = parser.parse_args()
-    table = pd.read_csv(options.table)
+    table = _read(options.table).drop(columns=options.ignore)
     if options.rows:
         table = table.sample(min(options.rows, len(table)), random_state=SEED)
-    are_labels = table.columns.str.startswith(options.labels)
-    frame, Y = table.loc[:, ~are_labels], table.loc[:, are_labels].to_numpy()
+    are_labels = table.columns.str.startswith(tuple(options.labels))
+    frame, Y = table.loc[:, ~are_labels], table.loc[:, are_labels].to_numpy(np.float64)
     Y = Y[:, np.nansum(Y, axis=0) >= LEAST_POSITIVES]
     if options.molecules:
         frame, features = frame[[options.molecules]], {"roles": {options.molecules: "molecule"}}
         makers = {
             name: lambda name=name: make_model(name, features=features, random_state=SEED) for name in ON_MOLECULES
         }
+    elif options.categories:
+        features = {"roles": dict.fromkeys(options.categories, "category")}
+        makers = {
+            name: lambda name=name: make_model(name, features=features, random_state=SEED) for name in ON_CATEGORIES
+        }
+        makers["CatBoost"] = lambda: NativeCatBoost(tuple(options.categories))
     else:
         makers = baselines(frame)
         makers |= {name: lambda name=name: make_model(name, features="auto", random_state=SEED) for name in OURS}
         dense = TableEncoder(text="dense", n_components=300)
         makers["Stack+ on 300 components"] = lambda: make_model("Stack+", features=dense, random_state=SEED)
-    versions = " ".join(f"{name} {version(name)}" for name in ("fairfold", "scikit-learn", "numpy"))
     name = options.table.name.split(".")[0]
     for rate in options.rates:
         for model in options.models or makers:
-            found = measure(makers[model], frame, Y, rate)
+            each = [measure(makers[model], frame, Y, rate, SEED + repeat) for repeat in range(options.repeats)]
+            found = pd.DataFrame(each).mean().to_dict()
             row = {"data": name, "rows": len(Y), "rate": rate, "model": model, "labels": Y.shape[1], **found}
             print(*(f"{value:.4f}" if isinstance(value, float) else value for value in row.values()), flush=True)
+            packages = ("fairfold", "scikit-learn", "numpy", *(["catboost"] if model == "CatBoost" else []))
+            versions = " ".join(f"{package} {version(package)}" for package in packages)
             _keep(pd.DataFrame([{**row, "seed": SEED, "versions": versions}]))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Read a CSV or ARFF file."""
+    if path.suffix != ".arff":
+        return pd.read_csv(path)
+    table = pd.DataFrame(loadarff(path)[0])
+    return table.map(lambda cell: cell.decode() if isinstance(cell, bytes) else cell)
 
 
 def _keep(row: pd.DataFrame) -> None:
