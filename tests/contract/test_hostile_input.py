@@ -13,6 +13,7 @@ import rdata
 import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from readers import read_arff, read_csv
 from scipy import sparse
 
 from fairfold.core.config import load_yaml
@@ -20,7 +21,6 @@ from fairfold.datasets import Dataset, expression, formats, load_catalog, prepar
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model
 from fairfold.planning.check import check_config
-from fairfold.tables import arff, delimited
 
 bounded = settings(
     max_examples=15,
@@ -83,9 +83,9 @@ def read_config(path):
 
 
 READERS = {
-    "csv": delimited.read_csv,
-    "arff": arff.read_arff,
-    "sparse-arff": arff.read_arff,
+    "csv": read_csv,
+    "arff": read_arff,
+    "sparse-arff": read_arff,
     "xml": formats.read_label_names,
     "rdata": formats.read_rdata,
     "npz": formats.read_npz,

@@ -3,13 +3,13 @@ import hashlib
 
 import numpy as np
 import pytest
+from readers import read_arff
 from scipy import sparse
 
 from fairfold.core.folds import parts_of
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.errors import ConfigError, DataError
-from fairfold.tables.arff import read_arff
 
 CSV = """\
 height,label_a,width,label_b

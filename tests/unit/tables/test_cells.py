@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readers import read_csv
 
 from fairfold.errors import CellError, DataError
 from fairfold.tables import cells, delimited
@@ -73,7 +74,7 @@ def test_blocks_and_pandas_read_as_cell_by_cell(tmp_path_factory, rows, quote, a
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_AT_ONCE", at_once)
         try:
-            found = delimited.read_csv(path, gaps=True).values
+            found = read_csv(path, gaps=True).values
         except DataError as error:
             first = str(error).partition(" The same holds")[0]
             assert first.endswith(expected if rows else "has a header but no data row.")
@@ -96,7 +97,7 @@ def test_plain_files_are_read_with_pandas(tmp_path, body, is_plain):
     (tmp_path / "t.csv").write_text(f"x,label,id\n{body}", newline="")
     frame = TableFile(tmp_path / "t.csv").plain_frame(1, 3, [0, 1])
     assert (frame is not None) == is_plain
-    table = delimited.read_csv(tmp_path / "t.csv", text_columns=["id"])
+    table = read_csv(tmp_path / "t.csv", text_columns=["id"])
     assert table.values.tolist() == [[1, 2], [3, 4.5]] and table.text["id"].tolist() == ["a", "b"]
 
 
@@ -105,7 +106,7 @@ def test_plain_files_are_read_with_pandas(tmp_path, body, is_plain):
 def test_faulty_rows_are_refused_wherever_they_stand(tmp_path, row, n_before):
     (tmp_path / "t.csv").write_text("x,label,id\n" + "1,0,a\n" * n_before + f"{row}\n1,0,b\n")
     with pytest.raises(DataError, match=rf"data row {n_before + 1} \(line {n_before + 2}\)"):
-        delimited.read_csv(tmp_path / "t.csv", text_columns=["id"])
+        read_csv(tmp_path / "t.csv", text_columns=["id"])
 
 
 @pytest.mark.parametrize("last", ["1.392", "12.5"])
@@ -118,17 +119,17 @@ def test_decimal_marks_of_plain_files_are_decided_by_all_rows(tmp_path, caplog, 
             with pytest.raises(
                 DataError, match=r'data row 301 \(line 302\), column "count": the point in "1.392" looks'
             ):
-                delimited.read_csv(tmp_path / "t.csv")
+                read_csv(tmp_path / "t.csv")
         else:
             with caplog.at_level("INFO"):
-                assert delimited.read_csv(tmp_path / "t.csv").values[-1].tolist() == [12.5, 1]
+                assert read_csv(tmp_path / "t.csv").values[-1].tolist() == [12.5, 1]
             assert 'such as "12.5" in column "count"' in caplog.text
             caplog.clear()
 
 
 def test_a_number_that_stands_for_a_missing_one_is_compared_as_text(tmp_path):
     (tmp_path / "t.csv").write_text("x,label\n-9,1\n-9.0,0\n2,0\n")
-    found = delimited.read_csv(tmp_path / "t.csv", missing="-9").values[:, 0]
+    found = read_csv(tmp_path / "t.csv", missing="-9").values[:, 0]
     assert math.isnan(found[0]) and found[1:].tolist() == [-9, 2]
 
 
@@ -143,5 +144,5 @@ def test_text_far_below_numbers_is_no_warning(tmp_path, recwarn):
     names, cells = ",".join(f"x{at}" for at in range(200)), ",1" * 199
     (tmp_path / "t.csv").write_text(f"{names}\n" + f"1{cells}\n" * 9000 + f"a{cells}\n")
     with pytest.raises(DataError, match=r"data row 9001 .*found 'a', which is not a number"):
-        delimited.read_csv(tmp_path / "t.csv")
+        read_csv(tmp_path / "t.csv")
     assert not [each for each in recwarn.list if each.category is pd.errors.DtypeWarning]

@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+from readers import read_csv
 
 from fairfold.errors import DataError
 from fairfold.tables import delimited
@@ -12,7 +13,7 @@ from fairfold.tables.decimals import Learned
 
 def read(tmp_path, text, **options):
     (tmp_path / "mine").write_text(text)
-    return delimited.read_csv(tmp_path / "mine", **options)
+    return read_csv(tmp_path / "mine", **options)
 
 
 def refusal(tmp_path, text, **options):
@@ -236,7 +237,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_tables_of_users_are_read(root, name):
     column, first = CASES[name]
-    found = delimited.read_csv(root / "tests" / "cases" / name, ignored=["note"] if "note" in name else [])
+    found = read_csv(root / "tests" / "cases" / name, ignored=["note"] if "note" in name else [])
     assert found.columns[0] == column and found.values[0, 0] == first
     assert set(found.values[:, -2:].ravel()) == {0, 1}
 
@@ -248,4 +249,4 @@ def test_tables_with_thousands_separators_are_refused(root, name, column):
     with pytest.raises(
         DataError, match=rf'column "{column}": the (comma|point) in ".*" looks like a thousands separator'
     ):
-        delimited.read_csv(root / "tests" / "cases" / name)
+        read_csv(root / "tests" / "cases" / name)

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readers import read_csv
 
 from fairfold.core.arrays import GAPS
 from fairfold.errors import DataError
-from fairfold.tables import delimited
 
 SEPARATORS = [",", ";", "\t", "|"]
 # Decimal mark and thousands separator. The latter must differ from the separator of cells.
@@ -105,7 +105,7 @@ def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
     warnings = Warnings()
     try:
         with warnings:
-            table = delimited.read_csv(path, gaps=True, categorical=text)
+            table = read_csv(path, gaps=True, categorical=text)
     except DataError as error:
         assert "\n" not in str(error) and str(error).startswith(str(path))
         return

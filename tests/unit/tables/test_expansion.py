@@ -13,11 +13,10 @@ import pyarrow as pa
 import pytest
 import zstandard
 from pyarrow import feather, parquet
+from readers import read_arff, read_csv
 
 from fairfold.core import limits
 from fairfold.errors import CellError, DataError
-from fairfold.tables.arff import read_arff
-from fairfold.tables.delimited import read_csv
 from fairfold.tables.rows import TableFile, dialect_of, open_unpacked, read_text
 from fairfold.tables.svmlight import read_svmlight
 

@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from readers import read_arff, read_csv
 
 from fairfold.datasets import prepare
 from fairfold.datasets.catalog import load_catalog
 from fairfold.errors import DataError
-from fairfold.tables import arff, delimited
+from fairfold.tables import delimited
 
 composed, decomposed = (partial(unicodedata.normalize, form) for form in ("NFC", "NFD"))
 TABLE = "Nähe,Ort,Höhe,Maß,Größe_ä,Größe_ö\ns1,Köln,1.5,x,0,1\ns2,Köln,2.5,ü,1,0\ns3,Ulm,3.5,x,1,1\n"
@@ -70,7 +71,7 @@ def test_columns_of_roles(own, key):
     assert data.left_out[key] == ("Übung",)
 
 
-@pytest.mark.parametrize("read", [delimited.read_csv, delimited.columns_of])
+@pytest.mark.parametrize("read", [read_csv, delimited.columns_of])
 def test_two_forms_of_one_name_are_duplicates(tmp_path, read):
     (tmp_path / "mine.csv").write_text(f"{composed('ö')},{decomposed('ö')}\n1,2\n", encoding="utf-8")
     with pytest.raises(DataError, match="column name 'ö' is used twice, at positions 1 and 2"):
@@ -79,7 +80,7 @@ def test_two_forms_of_one_name_are_duplicates(tmp_path, read):
         f"@relation r\n@attribute {composed('ö')} real\n@attribute {decomposed('ö')} real\n@data\n1,2\n", "utf-8"
     )
     with pytest.raises(DataError, match="column name 'ö' is used twice, at positions 1 and 2"):
-        arff.read_arff(tmp_path / "mine.arff")
+        read_arff(tmp_path / "mine.arff")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "xlsx"])
@@ -87,8 +88,8 @@ def test_names_of_workbooks_and_parquet(tmp_path, suffix):
     frame = pd.DataFrame({decomposed("ö"): [1.5, 2.5]})
     path = tmp_path / f"mine.{suffix}"
     (frame.to_parquet if suffix == "parquet" else partial(frame.to_excel, index=False))(path)
-    assert delimited.read_csv(path).columns == ("ö",)
-    assert delimited.read_csv(path, text_columns=[decomposed("ö")]).text["ö"].tolist() == ["1.5", "2.5"]
+    assert read_csv(path).columns == ("ö",)
+    assert read_csv(path, text_columns=[decomposed("ö")]).text["ö"].tolist() == ["1.5", "2.5"]
 
 
 @pytest.mark.parametrize(("one", "other"), FORMS)

@@ -6,9 +6,9 @@ import zipfile
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readers import read_arff, read_csv
 
 from fairfold.errors import DataError
-from fairfold.tables import arff, delimited
 from fairfold.tables.rows import Dialect, dialect_of, other_format
 
 TABLE = "height,label_a\n0.5,1\n1.5,0\n"
@@ -38,7 +38,7 @@ def test_other_formats_are_named_by_content(kind, tmp_path):
     content, sentence = OTHERS[kind]
     (tmp_path / "mine.arff").write_bytes(content)
     with pytest.raises(DataError) as caught:
-        arff.read_arff(tmp_path / "mine.arff")
+        read_arff(tmp_path / "mine.arff")
     assert str(caught.value).startswith(f"{tmp_path / 'mine.arff'} {sentence}")
     assert "\n" not in str(caught.value)
 
@@ -47,13 +47,13 @@ def test_unknown_bytes_stay_unknown(tmp_path):
     (tmp_path / "mine.csv").write_bytes(b"x,y\n1,\x8d\n")
     assert other_format(b"x,y\n1,\x8d\n") is None
     with pytest.raises(DataError, match="is not text: found byte 0x8d at offset 6"):
-        delimited.read_csv(tmp_path / "mine.csv")
+        read_csv(tmp_path / "mine.csv")
 
 
 @pytest.mark.parametrize("name", ["PAR1", "BZh9", "FEA1", "PK", "ARROW1"])
 def test_text_that_begins_like_another_format_is_text(name, tmp_path):
     (tmp_path / "mine.csv").write_text(f"{name},y\n1,2\n")
-    assert delimited.read_csv(tmp_path / "mine.csv").columns == (name, "y")
+    assert read_csv(tmp_path / "mine.csv").columns == (name, "y")
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import zstandard
+from readers import read_csv
 
 from fairfold.errors import DataError
-from fairfold.tables import delimited
 from fairfold.tables.rows import TableFile
 
 COLUMNS = ["größe", "shade, 0/1", "soil"]
@@ -76,7 +76,7 @@ def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
     path = tmp_path / "plants"  # the name has no suffix
     path.write_bytes(write(table))
     with caplog.at_level(logging.INFO):
-        found = delimited.read_csv(path, text_columns=["soil"])
+        found = read_csv(path, text_columns=["soil"])
     assert list(found.header) == COLUMNS
     if kind == "Excel":  # Excel keeps 16 digits
         np.testing.assert_allclose(found.values, table[COLUMNS[:2]], rtol=1e-14)
@@ -105,16 +105,16 @@ def test_long_files_are_read_as_the_csv_module_reads_the_whole(tmp_path, end, le
 def test_truths_are_numbers_and_dates_are_refused_with_advice(tmp_path):
     path = tmp_path / "plants.csv"
     path.write_text("a,b,c\nTRUE,yes,1\nfalse,No,0\n")
-    assert delimited.read_csv(path).values.tolist() == [[1, 1, 1], [0, 0, 0]]
+    assert read_csv(path).values.tolist() == [[1, 1, 1], [0, 0, 0]]
     frame = pd.DataFrame({"a": [True, False], "b": [1, None], "c": pd.Categorical(["1", "2"])})
     frame.to_parquet(path)
-    assert delimited.read_csv(path, missing="").values.tolist()[0] == [1, 1, 1]
+    assert read_csv(path, missing="").values.tolist()[0] == [1, 1, 1]
     with pytest.raises(DataError, match=r"data row 2 \(line 3\), column 'b': found '' where a number is missing"):
-        delimited.read_csv(path)
+        read_csv(path)
     for date in ("2024-01-31", "31.1.2024", "1/31/24", "2024-01-31 12:00:00"):
         path.write_text(f"a,b\n1,{date}\n")
         with pytest.raises(DataError, match=r"column 'b': found '.*', a date. Write the number of days"):
-            delimited.read_csv(path)
+            read_csv(path)
 
 
 DAMAGED = {
@@ -138,7 +138,7 @@ def test_what_is_no_table_is_one_sentence(table, kind, tmp_path):
     write, sentence = DAMAGED[kind]
     (tmp_path / "plants.csv").write_bytes(write(table))
     with pytest.raises(DataError) as caught:
-        delimited.read_csv(tmp_path / "plants.csv")
+        read_csv(tmp_path / "plants.csv")
     assert str(caught.value).startswith(str(tmp_path / "plants.csv")) and sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -148,12 +148,12 @@ def test_a_workbook_of_several_sheets_is_refused(table, tmp_path):
         for name in ("one", "two"):
             table.to_excel(book, sheet_name=name, index=False)
     with pytest.raises(DataError, match=r"has 2 sheets \(one, two\)\. Keep only the one to read"):
-        delimited.read_csv(tmp_path / "plants.xlsx")
+        read_csv(tmp_path / "plants.xlsx")
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(DataError, match="cannot be read as a table: No such file or directory"):
-        delimited.read_csv(tmp_path / "plants.csv")
+        read_csv(tmp_path / "plants.csv")
 
 
 EMPTY_ENDS = {
@@ -172,7 +172,7 @@ def workbook(path, rows):
 def test_rows_of_empty_cells_are_left_out_at_the_end_only(tmp_path, kind, caplog):
     EMPTY_ENDS[kind](tmp_path / "t")
     with caplog.at_level(logging.INFO):
-        table = delimited.read_csv(tmp_path / "t", gaps=True)
+        table = read_csv(tmp_path / "t", gaps=True)
     np.testing.assert_array_equal(table.values, [[1, 2], [np.nan, np.nan], [3, 4]])
     assert "trailing empty rows are ignored" in caplog.text
 
@@ -187,7 +187,7 @@ def test_rows_of_empty_cells_are_left_out_at_the_end_only(tmp_path, kind, caplog
 def test_headers_of_workbooks_are_taken_as_they_are(tmp_path, header, sentence):
     workbook(tmp_path / "t", [header, [1, 2, 0], [3, 4, 1]])
     with pytest.raises(DataError, match=sentence):
-        delimited.read_csv(tmp_path / "t")
+        read_csv(tmp_path / "t")
 
 
 def test_words_for_gaps_are_those_of_text(tmp_path):
@@ -195,7 +195,7 @@ def test_words_for_gaps_are_those_of_text(tmp_path):
     workbook(tmp_path / "t", rows)
     pd.DataFrame(rows).to_csv(tmp_path / "t.csv", header=False, index=False)
     for name in ("t", "t.csv"):
-        table = delimited.read_csv(tmp_path / name, gaps=True, categorical=["kind"])
+        table = read_csv(tmp_path / name, gaps=True, categorical=["kind"])
         assert table.text["kind"].tolist() == ["None", "a", "nil"]
         np.testing.assert_array_equal(table.values.ravel(), [1, np.nan, np.nan])
 
@@ -207,10 +207,10 @@ def test_an_index_with_a_name_is_a_column(tmp_path, write):
         write(frame.set_index(["sample", "x"]), tmp_path / "t")
     else:
         write(frame, tmp_path / "t")
-    table = delimited.read_csv(tmp_path / "t", text_columns=["sample"])
+    table = read_csv(tmp_path / "t", text_columns=["sample"])
     assert table.columns == ("x", "label_a") and table.text["sample"].tolist() == ["s1", "s2"]
     frame.set_axis(["k", "l"]).to_parquet(tmp_path / "unnamed")
-    assert delimited.read_csv(tmp_path / "unnamed", text_columns=["sample"]).columns == ("x", "label_a")
+    assert read_csv(tmp_path / "unnamed", text_columns=["sample"]).columns == ("x", "label_a")
 
 
 def test_names_of_rows_without_a_header_are_refused_with_advice(tmp_path):
@@ -218,15 +218,15 @@ def test_names_of_rows_without_a_header_are_refused_with_advice(tmp_path):
     with pytest.raises(
         DataError, match=r"found 3 cells, but there are 2 columns\. .* write the table with row\.names = F"
     ):
-        delimited.read_csv(tmp_path / "t")
+        read_csv(tmp_path / "t")
 
 
 def test_an_empty_cell_of_a_single_column_is_a_row(tmp_path):
     (tmp_path / "t").write_text('x\n1\n""\n2\n')
-    np.testing.assert_array_equal(delimited.read_csv(tmp_path / "t", gaps=True).values.ravel(), [1, np.nan, 2])
+    np.testing.assert_array_equal(read_csv(tmp_path / "t", gaps=True).values.ravel(), [1, np.nan, 2])
 
 
 def test_a_first_line_for_excel_counts_as_a_line(tmp_path):
     (tmp_path / "t").write_text("sep=;\na;b\n1;2\n3;x\n")
     with pytest.raises(DataError, match=r"data row 2 \(line 4\), column 'b': found 'x'"):
-        delimited.read_csv(tmp_path / "t")
+        read_csv(tmp_path / "t")

@@ -250,17 +250,21 @@ def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]
     """Yield the header as line 0, then the line of each term, with the values and lines of its tags."""
     begun: int | None = 0
     tags: dict[str, list[tuple[int, str]]] = {}
-    try:
-        with path.open(encoding="utf-8-sig") as stream:
-            for line, text in enumerate(map(composed, stream), start=1):
-                if stanza := _STANZA.match(text):
-                    if begun is not None:
-                        yield begun, tags
-                    begun, tags = (line if stanza[1] == "Term" else None), {}
-                elif begun is not None and not text.startswith("!") and ":" in text:
-                    tag, _, value = text.partition(":")
-                    tags.setdefault(tag.strip(), []).append((line, _COMMENT.sub("", value.strip()).strip()))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} is not text in UTF-8 ({error.reason}). Save it as UTF-8.") from None
+    for line, text in enumerate(_lines(path), start=1):
+        if stanza := _STANZA.match(text):
+            if begun is not None:
+                yield begun, tags
+            begun, tags = (line if stanza[1] == "Term" else None), {}
+        elif begun is not None and not text.startswith("!") and ":" in text:
+            tag, _, value = text.partition(":")
+            tags.setdefault(tag.strip(), []).append((line, _COMMENT.sub("", value.strip()).strip()))
     if begun is not None:
         yield begun, tags
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as stream:
+            yield from map(composed, stream)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} is not text in UTF-8 ({error.reason}). Save it as UTF-8.") from None

@@ -23,7 +23,6 @@ from fairfold.evaluation.intervals import STABLE, Joint, compare_with
 from fairfold.metrics.registry import METRICS
 
 BEST, WORSE, EQUIVALENT, UNDECIDED = "best", "worse", "equivalent", "not different"
-VERDICTS = (BEST, WORSE, EQUIVALENT, UNDECIDED)
 GUESSING = "guessing"
 """Name and verdict of the last row of a leaderboard: a model that knows label frequencies only."""
 

@@ -723,17 +723,23 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
         for first in range(0, len(X), WALKED_TOGETHER):
             n_walked = min(WALKED_TOGETHER, len(X) - first)
             nodes[:n_walked] = roots[tree]
-            any_moved = True
-            while any_moved:
-                any_moved = False
-                for place in range(n_walked):
-                    node = nodes[place]
-                    if feature[node] >= 0:
-                        goes_left = X[first + place, np.uint32(feature[node])] <= threshold[node]
-                        nodes[place] = left[node] if goes_left else right[node]
-                        any_moved = True
+            while _step_down(nodes, n_walked, X, first, feature, threshold, left, right):
+                pass
             for place in range(n_walked):
                 leaves[first + place, tree] = nodes[place]
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _step_down(nodes, n_walked, X, first, feature, threshold, left, right):  # noqa: ANN001, ANN202
+    """Move consecutive samples to a child of their node, and return whether any was not in a leaf."""
+    any_moved = False
+    for place in range(n_walked):
+        node = nodes[place]
+        if feature[node] >= 0:
+            goes_left = X[first + place, np.uint32(feature[node])] <= threshold[node]
+            nodes[place] = left[node] if goes_left else right[node]
+            any_moved = True
+    return any_moved
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

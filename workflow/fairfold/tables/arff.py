@@ -31,7 +31,7 @@ from fairfold.tables.cells import (
 )
 from fairfold.tables.decimals import Decimals
 from fairfold.tables.label_values import TRUTHS, number_of
-from fairfold.tables.names import PathLike, check_unique, composed
+from fairfold.tables.names import check_unique, composed
 from fairfold.tables.rows import read_text
 from fairfold.tables.table import Table, first_cell, ignored_columns, position_of
 
@@ -107,62 +107,6 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
 
-def read_arff(
-    path: PathLike,
-    *,
-    gaps: bool = False,
-    text_columns: Collection[str] = (),
-    categorical: Collection[str] = (),
-    labels: Collection[str] = (),
-    ignored: Collection[str] = (),
-) -> Table:
-    r"""Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
-
-    The words true and yes are read as 1, false and no as 0, as in :func:`read_csv`.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Path of the file, plain or compressed, in UTF-8, UTF-16 or Windows-1252.
-    gaps : bool, default=False
-        Whether missing numbers (``?``) in dense rows become NaN. In sparse rows, they are always an error.
-    text_columns : collection of str, default=()
-        Names of attributes of any type to return as text, as in :func:`read_csv`.
-    categorical : collection of str, default=()
-        Names of further attributes to return as text, as in :func:`read_csv`. Declared values are never missing.
-    labels : collection of str, default=()
-        Names of label attributes to return as text, as ``categorical``.
-    ignored : collection of str, default=()
-        Names and patterns of attributes to omit, as in :func:`read_csv`.
-
-    Returns
-    -------
-    Table
-        CSR if the rows of the file are sparse (``{3 1, 7 1}``), dense otherwise.
-
-    Raises
-    ------
-    DataError
-        If the file is not ARFF or has no data row, an attribute has another type, a name is repeated, or a row does not
-        fit the attributes. Also if a value is missing, infinite, not a number or not among the declared ones. In sparse
-        rows, also if an omitted numeric attribute declares another value than 0 first, or an omitted text attribute
-        declares no values.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "plants.arff"
-    ...     header = ["@relation plants", "@attribute height numeric", "@attribute shade {0,1}", "@data"]
-    ...     _ = path.write_text("\n".join([*header, "0.5,1", "1.25,0"]))
-    ...     table = read_arff(path)
-    >>> table.columns, table.values.tolist()
-    (('height', 'shade'), [[0.5, 1.0], [1.25, 0.0]])
-    """
-    source = ArffFile(Path(path), gaps=gaps, text=text_columns, ignored=ignored)
-    return source.table(categorical=categorical, labels=labels)
-
-
 class ArffFile:
     """Attributes and lines of an ARFF file.
 
@@ -170,16 +114,19 @@ class ArffFile:
     ----------
     path : Path
         Path of the file.
-    gaps, ignored
-        As in :func:`read_arff`.
     text : collection of (str or int), default=()
         Names or positions of attributes that are text in any case.
+    ignored : collection of str, default=()
+        Names and patterns of attributes to omit.
+
+    Raises
+    ------
+    DataError
+        If the file is not ARFF, or a name is repeated.
     """
 
-    def __init__(
-        self, path: Path, *, gaps: bool = False, text: Collection[str | int] = (), ignored: Collection[str] = ()
-    ) -> None:
-        self.path, self._gaps, self._lines = path, gaps, _arff_lines(path)
+    def __init__(self, path: Path, *, text: Collection[str | int] = (), ignored: Collection[str] = ()) -> None:
+        self.path, self._lines = path, _arff_lines(path)
         self.attributes, self._outline = _arff_header(self._lines, path)
         self.columns = [attribute.name for attribute in self.attributes]
         check_unique(self.columns, path)
@@ -210,7 +157,30 @@ class ArffFile:
         return [name for name in self.text_columns() if name in declared]
 
     def table(self, *, categorical: Collection[str] = (), labels: Collection[str] = ()) -> Table:
-        """Convert the data rows as :func:`read_arff` does."""
+        """Convert the data rows.
+
+        Parameters
+        ----------
+        categorical : collection of str, default=()
+            Names of further attributes to return as text. Declared values are never missing.
+        labels : collection of str, default=()
+            Names of label attributes to return as text, as ``categorical``.
+
+        Returns
+        -------
+        Table
+            CSR if the rows of the file are sparse (``{3 1, 7 1}``), dense otherwise. Other attributes are numeric, or
+            nominal with numbers as values, such as ``{0,1}``. The words true and yes are read as 1, false and no as 0.
+            Missing numbers (``?``) of dense rows are NaN.
+
+        Raises
+        ------
+        DataError
+            If there is no data row, an attribute has another type, or a row does not fit the attributes. Also if a
+            value is infinite, not a number, not among the declared ones, or missing in a sparse row. In sparse rows,
+            also if an omitted numeric attribute declares another value than 0 first, or an omitted text attribute
+            declares no values.
+        """
         path, attributes, header = self.path, self.attributes, tuple(self.columns)
         text_at = [*self._text_at, *(position_of(header, wanted, path) for wanted in [*categorical, *labels])]
         apart = {*text_at, *map(header.index, self.left_out)}
@@ -230,9 +200,9 @@ class ArffFile:
             if row.startswith("{") != is_sparse:
                 raise DataError(f"{path}, line {line}: sparse and dense rows are mixed. Write all rows in one format.")
         rows = _arff_rows(itertools.chain(outline, (row for _, row in numbered)), is_sparse, path)
-        may_lack = {header.index(name) for name in [*categorical, *labels] if self._gaps}
+        may_lack = {header.index(name) for name in [*categorical, *labels]}
         declared = {column: attributes[column].values for column in text_at}
-        layout = Layout(path, header, numeric_at, text_at, may_lack, gaps=self._gaps and not is_sparse, values=declared)
+        layout = Layout(path, header, numeric_at, text_at, may_lack, gaps=not is_sparse, values=declared)
         if is_sparse:
             values, text = _read_sparse_rows(path, zip(data_lines, rows, strict=True), attributes, layout)
         else:
@@ -261,7 +231,7 @@ def read_arff_columns(
     Table
         The columns, in the order of the file. Missing cells are allowed except in text.
     """
-    source = ArffFile(path, gaps=True)
+    source = ArffFile(path)
     numeric, text, categorical = choose(source.columns)
     wanted = {*numeric, *text, *categorical}
     source.choose(text=text, ignored=[name for name in source.columns if name not in wanted])

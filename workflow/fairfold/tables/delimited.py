@@ -40,25 +40,15 @@ from fairfold.tables.workbook import NOT_AVAILABLE
 logger = logging.getLogger(__name__)
 
 
-def read_csv(
-    path: PathLike,
-    *,
-    header: bool = True,
-    missing: str | None = None,
-    gaps: bool = False,
-    text_columns: Collection[str | int] = (),
-    categorical: Collection[str] = (),
-    labels: Collection[str] = (),
-    ignored: Collection[str] = (),
-) -> Table:
-    r"""Read a table of numbers from any file that :mod:`fairfold.tables.rows` supports.
+class RowFile:
+    """Cells of a file that :mod:`fairfold.tables.rows` supports, read once.
 
     Quotes follow RFC 4180, and blank lines are skipped. TRUE and yes are read as 1, FALSE and no as 0.
     :mod:`fairfold.tables.decimals` decides whether numbers have decimal commas. Text cells are not changed.
 
     Parameters
     ----------
-    path : str or path-like
+    path : Path
         Path of the file.
     header : bool, default=True
         Whether the first line names the columns. Otherwise they are called ``column_1``, ``column_2``, ...
@@ -66,56 +56,16 @@ def read_csv(
         Text of a missing number, which becomes NaN.
     gaps : bool, default=False
         Whether missing numbers, as listed in ``GAPS``, become NaN. Otherwise they are an error.
-    text_columns : collection of (str or int), default=()
-        Names or positions of columns to return as text, such as a class. Positions count from 0, and -1 is the last.
-    categorical : collection of str, default=()
-        Names of further columns to return as text. Missing cells are empty if ``gaps`` is true. Parquet, Feather and
-        Excel files distinguish missing cells from the text "NA", which is kept.
-    labels : collection of str, default=()
-        Names of label columns to return as text, as ``categorical``. The error ``#N/A`` of Excel is refused there.
+    text : collection of (str or int), default=()
+        Names or positions of columns that are text in any case, such as a class. Positions count from 0, and -1 is the
+        last.
     ignored : collection of str, default=()
         Names and patterns of columns to omit with any content; see :func:`~fairfold.tables.table.ignored_columns`.
-
-    Returns
-    -------
-    Table
-        Dense table with the text and categorical columns in ``text``, even if they are also ignored.
 
     Raises
     ------
     DataError
-        If the file is not a table or has no data row, a column name is absent or repeated, or a row is too short or too
-        long. Also if a cell is missing, infinite, not a number, an integer beyond double precision, or a number that
-        may have thousands separators.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "plants.csv"
-    ...     _ = path.write_text("height;color;label_shade\n0,5;green;1\n1,25;brown;0\n")
-    ...     table = read_csv(path, text_columns=["color"])
-    >>> table.columns, table.values.tolist()
-    (('height', 'label_shade'), [[0.5, 1.0], [1.25, 0.0]])
-    >>> table.text["color"].tolist(), table.decimal_mark
-    (['green', 'brown'], ',')
-    """
-    roles = [*text_columns, *categorical, *labels]
-    source = RowFile(Path(path), header=header, missing=missing, gaps=gaps, text=roles, ignored=ignored)
-    return source.table(categorical=categorical, labels=labels)
-
-
-class RowFile:
-    """Cells of a delimited, columnar or Excel file, read once.
-
-    Parameters
-    ----------
-    path : Path
-        Path of the file.
-    header, missing, gaps, ignored
-        As in :func:`read_csv`.
-    text : collection of (str or int), default=()
-        Names or positions of columns that are text in any case.
+        If the file is not a table, or a column name is absent or repeated.
     """
 
     nominal: Sequence[str] = ()
@@ -209,7 +159,27 @@ class RowFile:
         return [name for name in self.columns if name in found]
 
     def table(self, *, categorical: Collection[str] = (), labels: Collection[str] = ()) -> Table:
-        """Convert the cells as :func:`read_csv` does."""
+        """Convert the cells.
+
+        Parameters
+        ----------
+        categorical : collection of str, default=()
+            Names of further columns to return as text. Missing cells are empty if ``gaps`` is true. Parquet, Feather
+            and Excel files distinguish missing cells from the text "NA", which is kept.
+        labels : collection of str, default=()
+            Names of label columns to return as text, as ``categorical``. The error ``#N/A`` of Excel is refused there.
+
+        Returns
+        -------
+        Table
+            Dense table with the text and categorical columns in ``text``, even if they are also ignored.
+
+        Raises
+        ------
+        DataError
+            If there is no data row, or a row is too short or too long. Also if a cell is missing, infinite, not a
+            number, an integer beyond double precision, or a number that may have thousands separators.
+        """
         path, at_text = self.file.path, {*self.layout.text, *map(self.place.__getitem__, [*categorical, *labels])}
         may_lack = {self.place[name] for name in [*categorical, *labels] if self.layout.gaps}
         numeric = [column for column in self.cells.numeric if column not in at_text]
@@ -259,7 +229,7 @@ def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndar
 
 
 def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
-    """Return the names of the columns of a file that :func:`read_csv` supports.
+    """Return the names of the columns of a file that :class:`RowFile` supports.
 
     Parameters
     ----------
@@ -289,7 +259,7 @@ def read_csv_parts(
 ) -> Iterator[Table]:
     r"""Read a CSV file in parts, with only one part in memory at a time.
 
-    Cells are read as in :func:`read_csv`.
+    Cells are read as in :class:`RowFile`.
 
     Parameters
     ----------
@@ -301,9 +271,9 @@ def read_csv_parts(
     rows : int
         Maximum number of rows of a part.
     missing : str or None, default=None
-        Text of a missing number, as in :func:`read_csv`.
+        Text of a missing number, as in :class:`RowFile`.
     gaps : bool, default=False
-        Whether missing numbers become NaN, as in :func:`read_csv`.
+        Whether missing numbers become NaN, as in :class:`RowFile`.
     learned : Learned or None, default=None
         Notation of the numbers in the training data of a model, if one is used.
     values : mapping of str to collection of str, default=None
@@ -319,7 +289,7 @@ def read_csv_parts(
     Raises
     ------
     DataError
-        As in :func:`read_csv`, when the part with the fault is read. Columns that are not chosen may have any content.
+        As in :class:`RowFile`, when the part with the fault is read. Columns that are not chosen may have any content.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def read(
         return read_svmlight(path)
     source: RowFile | ArffFile
     if (kind or format_of(path)) == "arff":
-        source = ArffFile(path, gaps=True, text=text, ignored=ignored)
+        source = ArffFile(path, text=text, ignored=ignored)
     else:
         source = RowFile(path, header=header, missing=missing, gaps=gaps, text=text, ignored=ignored)
     words: Sequence[str] = source.text_columns() if categorical is True else source.nominal

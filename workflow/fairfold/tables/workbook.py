@@ -75,6 +75,13 @@ def cells_without_value(path: Path) -> dict[tuple[int, int], str]:
 
 
 def _faults(sheet: bytes, is_calculated: bool) -> Iterator[tuple[tuple[int, int], str]]:
+    for name, place, cell in _cells(sheet):
+        if fault := _fault(cell, is_calculated):
+            yield place, fault if fault == NOT_AVAILABLE else f"{fault} in cell {name}"
+
+
+def _cells(sheet: bytes) -> Iterator[tuple[str, tuple[int, int], Any]]:
+    """Yield the name, the row and column, and the element of each cell."""
     from defusedxml import ElementTree
     from openpyxl.utils import get_column_letter
     from openpyxl.utils.cell import coordinate_to_tuple
@@ -89,8 +96,7 @@ def _faults(sheet: bytes, is_calculated: bool) -> Iterator[tuple[tuple[int, int]
         elif tag == "c" and event == "end":
             name = element.get("r") or f"{get_column_letter(column + 1)}{row}"
             row, column = coordinate_to_tuple(name)
-            if fault := _fault(element, is_calculated):
-                yield (row, column), fault if fault == NOT_AVAILABLE else f"{fault} in cell {name}"
+            yield name, (row, column), element
 
 
 def _fault(cell: Any, is_calculated: bool) -> str | None:
