@@ -3,8 +3,8 @@
 import copy
 
 from fairfold.core.settings import ForestPart
-from fairfold.planning.check import check_study
-from fairfold.planning.models import first_level, model_settings, used_models
+from fairfold.planning.check import check_config, check_study
+from fairfold.planning.models import first_level, hyperparameters, model_settings, used_models
 
 CONFIG = {"seed": 1, "weak_labels": {"datasets": ["simulated-multilabel"]}}
 
@@ -39,3 +39,15 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     assert [first_level(study, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "chosen-shapes"]
     study.weak_labels.forest.shape = "paper"
     assert [first_level(study, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "text"]
+
+
+def test_own_models_of_a_finished_study_are_listed():
+    """Its configuration is read without adding them to the registry."""
+    own = {"stump": {"class": "sklearn.tree.DecisionTreeClassifier", "tune": {"max_depth": [1]}}}
+    own |= {"tree": {"class": "sklearn.tree.DecisionTreeClassifier"}}
+    study = check_config({**copy.deepcopy(CONFIG), "models": {"own": own}})
+    study.weak_labels.models = ["stump", "kNN"]
+    assert {*hyperparameters(study)["model"]} == {"stump", "kNN"}
+    assert study.models.entries(["stump+", "kNN"]).keys() == {"stump"}
+    searches = {name: entry["tuning"] for name, entry in study.models.entries().items()}
+    assert searches == {"stump": study.models.tuning.model_dump(), "tree": {}}

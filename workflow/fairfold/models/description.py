@@ -109,11 +109,7 @@ def _describe(name: str, variant: str) -> dict[str, str]:
 
 
 def hyperparameter_table(
-    models: Mapping[str, Mapping[str, Any]],
-    own: Mapping[str, Any] | None = None,
-    sizes: Sequence[tuple[int, int]] = (),
-    *,
-    has_text: bool = True,
+    models: Mapping[str, Mapping[str, Any]], sizes: Sequence[tuple[int, int]] = (), *, has_text: bool = True
 ) -> pd.DataFrame:
     """List the hyperparameters of models.
 
@@ -121,8 +117,6 @@ def hyperparameter_table(
     ----------
     models : mapping of str to mapping
         Settings of each model by its name; see :func:`~fairfold.models.registry.make_model`.
-    own : mapping or None, default=None
-        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
     sizes : sequence of (int, int), default=()
         Numbers of samples and labels of datasets. Members of a pool that no such dataset needs are left out. Without
         sizes, all are listed.
@@ -146,7 +140,6 @@ def hyperparameter_table(
     from fairfold.forests.sketches import MOST_EXACT
     from fairfold.forests.trees import LARGE
 
-    register_own(own or {})
     rows: list[tuple[str, ...]] = []
     for name, settings in models.items():
         try:

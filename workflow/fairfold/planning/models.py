@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairfold.core.settings import ForestPart
 from fairfold.errors import ModelError
 from fairfold.models.code import code_of_model
-from fairfold.models.registry import settings_of, spec_of
+from fairfold.models.registry import register_own, settings_of, spec_of
 from fairfold.planning.parts import MULTILABEL_PARTS, part_of
 from fairfold.settings import Study
 from fairfold.splitting import methods as splitters
@@ -136,8 +136,9 @@ def hyperparameters(study: Study, sizes: Sequence[tuple[int, int]] = (), *, has_
     """
     from fairfold.models.description import hyperparameter_table
 
+    register_own(study.models.entries())  # The configuration of a finished study is read without this.
     models = {name: model_settings(study, name) for name in study.weak_labels.models}
-    return hyperparameter_table(models, study.models.entries(), sizes, has_text=has_text)
+    return hyperparameter_table(models, sizes, has_text=has_text)
 
 
 def specifications(study: Study) -> dict[str, Any]:
