@@ -295,8 +295,8 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "metrics": "METRICS multilabel_scores",
     "missing_labels": "corrected_draws corrected_scores estimate_label_frequency frequency_bound",
     "checked_cells": "checked_scores choose_cells compare_checked",
-    "evaluation": "cells_to_certify certify compare_methods compare_models compare_ranks cross_val_proba make_scorer "
-    "percentile_ranks rank_tables",
+    "evaluation": "Certified cells_to_certify certify compare_methods compare_models compare_ranks cross_val_proba "
+    "make_scorer percentile_ranks rank_tables",
     "evaluation.compare": "samples_to_decide",
 }
 

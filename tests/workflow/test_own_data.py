@@ -13,6 +13,7 @@ import yaml
 
 from fairfold.__main__ import main
 from fairfold.datasets import Dataset
+from fairfold.evaluation import Certified
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.final import load_final
 
@@ -76,6 +77,9 @@ def test_the_worked_example(root, study):
     expected = load_final(home).predict(table[:7])["probability"]
     np.testing.assert_array_equal(found[["probability_label_shade", "probability_label_drought"]], expected)
     assert not found.columns.str.startswith("posterior").any()  # nothing is declared to be missing
+    certified = Certified(0.7).certificates(load_final(home).certified_curves())
+    assert certified["label"].tolist() == ["label_shade", "label_drought"]
+    assert (certified["reason"] != "").eq(certified["threshold"].isna()).all()
 
 
 def own(**changes):

@@ -28,6 +28,7 @@ rule fit_final_model:
         precision="results/final/{dataset}/label_error_precision.csv",
         importance="results/final/{dataset}/feature_importance.csv",
         words="results/final/{dataset}/label_words.csv",
+        certificates="results/final/{dataset}/certificates.csv",
         page="results/final/{dataset}/report.html",
     log:
         "results/logs/fit_final_model/{dataset}.log",

@@ -28,15 +28,15 @@ def plain_certificate(y, p, precision, confidence):
         return None
     means = np.array([p[p > thresholds[place]].mean() for place in grid])
     scaled = means * (1 - (1 - precision) / 4) / means[0]
-    start = min(int(((scaled - precision) * np.sqrt(sizes[grid])).argmax()), 4)
-    found, lows = None, []
+    start = min(int(((scaled - precision) * np.sqrt(sizes[grid])).argmax()), 2)
+    found = None
     for place in grid[start:]:
         decided = p > thresholds[place]
         n, k = int(decided.sum()), int(y[decided].sum())
         if stats.binom.sf(k - 1, n, precision) > alpha:
             break
-        lows.append(stats.binomtest(k, n).proportion_ci(2 * confidence - 1, "exact").low)
-        found = thresholds[place], min(lows), n, y[decided].sum() / y.sum()
+        low = stats.binomtest(k, n).proportion_ci(1 - 2 * alpha / len(grid[start:]), "exact").low
+        found = thresholds[place], max(precision, low), n, y[decided].sum() / y.sum()
     return found
 
 

@@ -23,6 +23,8 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
 from fairfold.errors import DataError, ModelError
+from fairfold.evaluation import Certified
+from fairfold.evaluation.certified import curve_table
 from fairfold.final import load_final, model
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
@@ -125,6 +127,51 @@ def test_a_file_in_parts_gives_what_the_whole_gives(final, table, tmp_path, rows
     for kind, frame in expected.items():
         np.testing.assert_array_equal(found[[f"{kind}_{label}" for label in LABELS]], frame)
     assert len(found.columns) == 1 + 3 * len(LABELS)
+
+
+def test_certified_decisions_leave_the_rest_unsure(final, table, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    P = rng.random((500, 3))
+    Y = np.column_stack([P[:, 0] > 0.3, P[:, 1] > 0.99, rng.random(500) < 0.5]).astype(int)
+    final.save(tmp_path / "home")
+    write_table(curve_table(Y, P, LABELS, negatives="confirmed"), tmp_path / "home" / "certificates.csv")
+    home, source = load_final(tmp_path / "home"), written(table, tmp_path / "new.csv")
+    likely = home.predict(table)["posterior"]
+    certified = Certified(0.9).certificates(home.curves)
+    assert (certified["n_decisions"] > 0).tolist() == [True, False, False]
+    expected = (likely["red"] > certified["threshold"][0]).tolist()
+    assert 0 < sum(expected) < len(table)
+    decided = home.predict(table, objective=Certified(0.9))["decision"]
+    assert decided["red"].tolist() == [1 if each else "unsure" for each in expected]
+    assert (decided[list(LABELS[1:])] == "unsure").all(axis=None)
+
+    found = tmp_path / "found.csv"
+    command = ["predict", str(tmp_path / "home"), str(source), "-o", str(found), "--precision"]
+    assert main([*command, "0.9"]) == 0
+    said = f"1 of 3 labels certified at 90 %: {sum(expected)} of 23 samples decided"
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    assert pd.read_csv(found)["decision_red"].tolist() == ["1" if each else "unsure" for each in expected]
+    assert main([*command, "0.9", "--negative-precision", "0.9"]) == 0
+    assert {*pd.read_csv(found, dtype=str)["decision_green, blue"]} == {"0"}
+    assert main([*command, "0.9", "--top", "1"]) == 0
+    assert {*pd.read_csv(found)["decision"]} == {"1", "unsure"}
+
+    for wrong, sentence in (
+        (["1.5"], "precision: expected a number above 0 and below 1"),
+        (["0.9", "--objective", "mcc"], "Leave out --objective, --by and --threshold"),
+        (["0.9", "--negative-precision", "2"], "negative_precision: expected a number above 0 and below 1"),
+    ):
+        assert main([*command, *wrong]) == 1
+        assert sentence in capsys.readouterr().err
+    write_table(curve_table(Y, P, LABELS), tmp_path / "home" / "certificates.csv")
+    assert main([*command, "0.9", "--negative-precision", "0.9"]) == 1
+    assert "negative_precision: expected complete labels" in capsys.readouterr().err
+    write_table(curve_table(Y, P, ["a", "b", "c"]), tmp_path / "home" / "certificates.csv")
+    assert main([*command, "0.9"]) == 1
+    assert "certificates.csv does not fit the model" in capsys.readouterr().err
+    (tmp_path / "home" / "certificates.csv").unlink()
+    assert main([*command, "0.9"]) == 1
+    assert "the model was stored without certificates.csv" in capsys.readouterr().err
 
 
 def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):

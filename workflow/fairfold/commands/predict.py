@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfold.errors import DataError
+from fairfold.evaluation.certified import UNSURE, Certified
 from fairfold.tables.names import composed
 
 
@@ -57,6 +58,12 @@ def add_to(commands: Any) -> None:
         default="error",
         help="whether categories that the model does not know are an error or count as empty cells (default: error)",
     )
+    add("--precision", type=float, metavar="SHARE", help="decide only where this precision is certified, such as 0.9")
+    add(
+        "--negative-precision", type=float, metavar="SHARE", help="with --precision: also decide that labels are absent"
+    )
+    add("--confidence", type=float, default=0.95, metavar="SHARE", help="confidence of certificates (default: 0.95)")
+    add("--wrong-positives", type=float, default=0.0, metavar="SHARE", help="share of positives that may be wrong")
     parser.set_defaults(run=run)
 
 
@@ -76,12 +83,20 @@ def run(options: argparse.Namespace) -> None:
 
     final = load_final(options.model, n_jobs=-1)
     check_output(options.output, *Path(options.model).glob("*"))
-    how = {"top": options.top, "objective": options.objective, "by": options.by}
+    objective, decided = _certified(options), []
+    how = {"top": options.top, "objective": objective or options.objective, "by": options.by}
     how |= {"threshold": _threshold(options, final.labels)}
     how |= {"allow_missing": options.allow_missing, "unknown": options.unknown}
+    if objective is not None:
+        how["look"] = lambda found: decided.append((found["decision"] != UNSURE).any(axis=1).sum())
     n_samples = predict_file(final, options.table, options.output, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     print(sentence, file=messages_beside(options.output))
+    if objective is not None:
+        found = objective.certificates(final.certified_curves())
+        certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"
+        line = f"{certified} at {100 * options.precision:g} %: {sum(decided):,} of {n_samples:,} samples decided"
+        print(line, file=messages_beside(options.output))
 
 
 def _threshold(options: argparse.Namespace, labels: Sequence[str]) -> dict[str, float] | None:
@@ -103,3 +118,15 @@ def _threshold(options: argparse.Namespace, labels: Sequence[str]) -> dict[str, 
         else:
             shared = dict.fromkeys(labels, value)
     return shared | single
+
+
+def _certified(options: argparse.Namespace) -> Certified | None:
+    """Return the objective of the options on certificates."""
+    if options.precision is None:
+        if options.negative_precision is not None:
+            raise DataError("--negative-precision needs a precision: give --precision, too.")
+        return None
+    if options.objective or options.by or options.threshold:
+        raise DataError("--precision sets the threshold of each label. Leave out --objective, --by and --threshold.")
+    names = "precision", "negative_precision", "confidence", "wrong_positives"
+    return Certified(**{name: getattr(options, name) for name in names})

@@ -1,4 +1,5 @@
 from .certificates import cells_to_certify as cells_to_certify, certify as certify
+from .certified import Certified as Certified
 from .compare import compare_models as compare_models
 from .ranking import (
     compare_methods as compare_methods,

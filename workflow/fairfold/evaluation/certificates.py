@@ -26,6 +26,7 @@ References
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from numbers import Real
 from typing import NamedTuple
 
@@ -44,7 +45,8 @@ from fairfold.metrics.plain_scores import check_pair
 PRECISION, CONFIDENCE = 0.9, 0.95
 """Default target and confidence of a certificate."""
 _STEP = 1.2  # Ratio of the numbers of allowed wrong decisions at neighboring thresholds of the grid.
-_LATEST_START = 4  # Last threshold of the grid to begin with; later ones often fail if probabilities are too high.
+_N_STEPS = 80  # of the grid, which ends at ten million allowed wrong decisions
+_LATEST_START = 2  # Last threshold of the grid to begin with; later ones need more right decisions, or more checks.
 _FIRST_CELLS = 5  # Number of cells to check of each label before others get more.
 _SHEET = ["sample", "label_index", "label"]
 
@@ -140,10 +142,14 @@ def critical_sizes(precision: float, alpha: float, most: float) -> np.ndarray:
     >>> critical_sizes(0.9, 0.05, 100)
     array([29, 46, 61, 76, 89])
     """
-    n_steps = max(math.log(max(most, 1.0)) / math.log(_STEP), 1.0) + 10
-    wrong = np.unique(np.append(np.arange(6), np.floor(5 * _STEP ** np.arange(n_steps))))
-    sizes = wrong + 1 + scipy.stats.nbinom.ppf(1 - alpha, wrong + 1, 1 - precision)
-    return sizes[sizes <= most + 1e-9].astype(np.int64)
+    sizes = _critical_sizes(precision, alpha)
+    return sizes[: int(np.searchsorted(sizes, most + 1e-9, side="right"))]
+
+
+@lru_cache
+def _critical_sizes(precision: float, alpha: float) -> np.ndarray:
+    wrong = np.unique(np.append(np.arange(6), np.floor(5 * _STEP ** np.arange(_N_STEPS))))
+    return (wrong + 1 + scipy.stats.nbinom.ppf(1 - alpha, wrong + 1, 1 - precision)).astype(np.int64)
 
 
 def p_value(right: ArrayLike, size: ArrayLike, target: float) -> np.ndarray:
@@ -320,16 +326,18 @@ def certificate_of(
     n_passed = int(fails.argmax())
     if not n_passed:
         return Certificate(reason=_shortfall(tested, target, of_precision))
-    passed, last = tested.at(np.arange(n_passed)), n_passed - 1
-    precision_low = lower_limit(passed.right, passed.size, of_precision).min() * (1 - wrong_positives)
-    threshold, share, n = float(passed.threshold[last]), float(passed.recall[last]), curve.n_positives
+    last = n_passed - 1
+    # The threshold depends on the labels, so a limit above the target holds for all thresholds together.
+    low = lower_limit(tested.right[last], tested.size[last], of_precision / len(tested.size)) * (1 - wrong_positives)
+    precision_low = max(precision, float(low))
+    threshold, share, n = float(tested.threshold[last]), float(tested.recall[last]), curve.n_positives
     low, high = (lower_limit(n * each, n, alpha / 2) for each in (share, 1 - share))
     # Lower thresholds have a higher limit, so this is the fixed sequence from the lowest threshold upward.
     if recall is not None and low < recall:
         at = f"precision is certified above {threshold:.3g} only, where recall is at least {low:.3g}"
         return Certificate(reason=f"{at}; {recall:g} is asked for")
-    n_decisions = int(passed.n_decisions[last])
-    return Certificate(threshold, float(precision_low), n_decisions, share, float(low), 1 - float(high))
+    n_decisions = int(tested.n_decisions[last])
+    return Certificate(threshold, precision_low, n_decisions, share, float(low), 1 - float(high))
 
 
 def _least_right(size: float, target: float, alpha: float) -> int:
@@ -398,7 +406,7 @@ def certify(
 
         - ``label`` : name of the column of `Y`, or its index
         - ``threshold`` : decisions have a probability above it; NaN without a certificate
-        - ``precision_low`` : lower confidence limit of the precision, at least the target
+        - ``precision_low`` : certified precision: the target, or a higher limit that holds for all tested thresholds
         - ``n_decisions`` : number of measured cells above the threshold
         - ``recall``, ``recall_low``, ``recall_high`` : share of the recorded positives above the threshold, with its
           confidence interval. It is the recall if no positive is missing, or if positives are missing at random.
@@ -558,7 +566,9 @@ def level_of(curves: list[Curve], target: float, alpha: float, *, joint: bool) -
     return alpha / max(sum(len(curve.sequence(target, alpha).size) > 0 for curve in curves), 1)
 
 
-def check_targets(precision: float, confidence: float, recall: float | None, wrong_positives: float) -> None:
+def check_targets(
+    precision: float, confidence: float, recall: float | None, wrong_positives: float, name: str = "precision"
+) -> None:
     """Check the numbers that define a certificate.
 
     Parameters
@@ -569,15 +579,17 @@ def check_targets(precision: float, confidence: float, recall: float | None, wro
         Second target.
     wrong_positives : float
         Share of recorded positives that may be wrong.
+    name : str, default="precision"
+        Name of the target in messages.
 
     Raises
     ------
     DataError
         If a number is out of range.
     """
-    for name, value in (("precision", precision), ("confidence", confidence), ("recall", recall)):
+    for where, value in ((name, precision), ("confidence", confidence), ("recall", recall)):
         if value is not None and not (isinstance(value, Real) and 0 < value < 1):
-            raise DataError(f"{name}: expected a number above 0 and below 1, such as 0.9, found {value!r}.")
+            raise DataError(f"{where}: expected a number above 0 and below 1, such as 0.9, found {value!r}.")
     if not (isinstance(wrong_positives, Real) and 0 <= wrong_positives < 1):
         raise DataError(f"wrong_positives: found {wrong_positives!r}. Give a share of at least 0 and below 1.")
 
@@ -593,25 +605,48 @@ class _Labels:
         groups: ArrayLike | None,
         weights: ArrayLike | None,
     ) -> None:
-        codes, P = check_pair(to_dense(Y, "Y", DataError), to_dense(P, "P", DataError), "Y")
-        if not (P.min() >= 0 and P.max() <= 1):
-            raise DataError(
-                "P: expected probabilities from 0 to 1, found other numbers. Give calibrated probabilities."
-            )
+        codes, self.P = _checked_pair(Y, P)
         self.names = list(Y.columns) if isinstance(Y, pd.DataFrame) else list(range(codes.shape[1]))
-        self.Y, self.P = codes.copy(), P
-        self.is_known = np.zeros(codes.shape, dtype=bool)
+        self.Y, self.is_known = codes.copy(), np.zeros(codes.shape, dtype=bool)
         if checked is not None:
             cells, values = cells_with_labels(checked, codes)
             self.Y[cells], self.is_known[cells] = values, True
         self.is_complete = not ((self.Y == 0) & ~self.is_known).any()
-        weights = check_weights(weights, len(codes), DataError)
-        units = None if groups is None else numbered(groups, len(codes), DataError)[1]
-        self.curves = []
-        for y, p in zip(self.Y.T, P.T, strict=True):
-            measured = slice(None) if (y != UNMEASURED).all() else y != UNMEASURED
-            parts = (None if each is None else each[measured] for each in (weights, units))
-            self.curves.append(curve_of(y[measured], p[measured], *parts))
+        self.curves = _curves(self.Y, self.P, groups, weights)
+
+
+def _checked_pair(Y: Matrix, P: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    Y, P = check_pair(to_dense(Y, "Y", DataError), to_dense(P, "P", DataError), "Y")
+    if not (P.min() >= 0 and P.max() <= 1):
+        raise DataError("P: expected probabilities from 0 to 1, found other numbers. Give calibrated probabilities.")
+    return Y, P
+
+
+def _curves(Y: np.ndarray, P: np.ndarray, groups: ArrayLike | None, weights: ArrayLike | None) -> list[Curve]:
+    weights = check_weights(weights, len(Y), DataError)
+    units = None if groups is None else numbered(groups, len(Y), DataError)[1]
+    found = []
+    for y, p in zip(Y.T, P.T, strict=True):
+        measured = slice(None) if (y != UNMEASURED).all() else y != UNMEASURED
+        parts = (None if each is None else each[measured] for each in (weights, units))
+        found.append(curve_of(y[measured], p[measured], *parts))
+    return found
+
+
+def curves_of(Y: Matrix, P: Matrix, groups: ArrayLike | None = None, weights: ArrayLike | None = None) -> list[Curve]:
+    """Count the decisions of all labels.
+
+    Parameters
+    ----------
+    Y, P, groups, weights
+        As in :func:`certify`.
+
+    Returns
+    -------
+    list of Curve
+        Curve of each label.
+    """
+    return _curves(*_checked_pair(Y, P), groups, weights)
 
 
 def cells_with_labels(checked: pd.DataFrame, Y: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:

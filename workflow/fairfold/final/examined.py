@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
+from fairfold.errors import DataError
+from fairfold.evaluation.certified import curve_table
 from fairfold.features.encoder import TableEncoder
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
@@ -33,6 +35,7 @@ def examine_labels(
     *,
     seed: int,
     hidden: int,
+    checked: Matrix | None = None,
     n_jobs: int = 1,
 ) -> dict[str, pd.DataFrame]:
     """Score each label, list likely label errors with the precision of that list, and measure what the model uses.
@@ -51,13 +54,15 @@ def examine_labels(
         Seed of the study.
     hidden : int
         Percentage of positives that are hidden to measure the precision of the list of label errors.
+    checked : {ndarray, sparse matrix} of shape (n_samples, n_labels) or None, default=None
+        Labels with those that a person has checked, by which decisions are certified. None uses those of the data.
     n_jobs : int, default=1
         Number of threads.
 
     Returns
     -------
     dict of str to DataFrame
-        Tables ``scores, label_errors, precision, importance, words``.
+        Tables ``scores, label_errors, precision, importance, words, certificates``.
     """
     labels, feature_sets, losses = examined_labels(data.Y), feature_groups(data), []
     names = [data.label_names[label] for label in labels]
@@ -78,7 +83,11 @@ def examine_labels(
     precision = precision_at(Y, observed[:, labels], left_out(Y=observed))
     weights: dict[str, Any] = {"groups": data.groups, "sample_weight": data.weights}
     by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
+    certain = to_dense((data.Y if checked is None else checked)[:, labels], "Y", DataError)
     tables = {
+        "certificates": curve_table(
+            *(certain, P, names), negatives=data.negatives, groups=data.groups, weights=data.weights
+        ),
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
         "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, samples, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),

@@ -19,7 +19,7 @@ from sklearn.base import ClassifierMixin
 
 from fairfold.checked_cells.estimates import MISSING_RATE
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.files import read_arrays, write_arrays, write_json
+from fairfold.core.files import read_arrays, read_table, write_arrays, write_json
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import set_n_jobs
@@ -27,6 +27,8 @@ from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.errors import MOST_NAMES, DataError, ModelError, first_sentence, same_for, shortened, unknown_name
+from fairfold.evaluation.certified import COLUMNS as OF_CURVES
+from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
@@ -36,6 +38,7 @@ from fairfold.tables.names import check_unique, composed
 Threshold = float | Mapping[str, float] | None
 """Threshold of all labels, those of some labels by their names, or None."""
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
+CURVES = "certificates.csv"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
 FORMAT = 4  # Format 3 had no texts.
@@ -76,6 +79,8 @@ class FinalModel:
     typed : mapping of str to str
         Roles of the columns of text, categories and dates, from which the model makes features. They are the last of
         ``features``.
+    curves : DataFrame or None
+        Counts of :func:`~fairfold.evaluation.certified.curve_table`, from which decisions are certified.
 
     Examples
     --------
@@ -104,6 +109,7 @@ class FinalModel:
     learned: Learned | None = None
     incomplete: tuple[str, ...] | None = None
     typed: Mapping[str, str] = field(default_factory=dict)
+    curves: pd.DataFrame | None = None
 
     @property
     def corrects(self) -> bool:
@@ -155,7 +161,7 @@ class FinalModel:
         self,
         table: pd.DataFrame | Matrix,
         *,
-        objective: Objective | None = None,
+        objective: Objective | Certified | None = None,
         by: Literal["pooled", "label"] | None = None,
         threshold: Threshold = None,
         allow_missing: bool = False,
@@ -168,9 +174,10 @@ class FinalModel:
         table : DataFrame or {ndarray, sparse matrix} of shape (n_samples, n_features)
             DataFrame with a column for each feature, matched by name, in any order. Other columns are ignored. An array
             must have the order of ``features``.
-        objective : str, array-like of shape (n_labels,) or (n_labels, 2), or None, default=None
+        objective : str, array-like of shape (n_labels,) or (n_labels, 2), Certified or None, default=None
             Metric that decisions maximize, or costs of wrong decisions; see
-            :func:`~fairfold.metrics.decisions.decide`. None uses the model's default threshold.
+            :func:`~fairfold.metrics.decisions.decide`. :class:`~fairfold.evaluation.Certified` leaves cells undecided.
+            None uses the model's default threshold.
         by : {"pooled", "label"} or None, default=None
             Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric
             is a mean over labels.
@@ -189,7 +196,7 @@ class FinalModel:
 
             - ``"probability"``: probability of each label as given in the training data.
             - ``"posterior"``: probability corrected for missing labels. Absent without a correction.
-            - ``"decision"``: 0 or 1.
+            - ``"decision"``: 0 or 1; ``"unsure"`` where a certified precision leaves it open.
 
         Raises
         ------
@@ -208,7 +215,7 @@ class FinalModel:
         self,
         X: Any,
         *,
-        objective: Objective | None = None,
+        objective: Objective | Certified | None = None,
         by: Literal["pooled", "label"] | None = None,
         threshold: Threshold = None,
     ) -> dict[str, pd.DataFrame]:
@@ -231,12 +238,36 @@ class FinalModel:
             found["posterior"] = found["probability"]
             if hasattr(self.model, "predict_observed_proba"):
                 found["probability"] = _array(self.model.predict_observed_proba(X))
+        if isinstance(objective, Certified):
+            likely = pd.DataFrame(found.get("posterior", found["probability"]), columns=list(self.labels))
+            found["decision"] = objective.decide(likely, self.certified_curves()).to_numpy()
+            return self._tables(found)
         found["decision"] = _array(self.model.predict(X, objective=objective, by=by))
         if threshold is not None:
             limits, usual = self.thresholds(threshold), found["decision"]
             is_above = found.get("posterior", found["probability"]) > limits
             found["decision"] = np.where(np.isnan(limits), usual, is_above).astype(usual.dtype)
+        return self._tables(found)
+
+    def _tables(self, found: Mapping[str, np.ndarray]) -> dict[str, pd.DataFrame]:
         return {kind: pd.DataFrame(values, columns=list(self.labels)) for kind, values in found.items()}
+
+    def certified_curves(self) -> pd.DataFrame:
+        """Return the counts from which decisions are certified.
+
+        Returns
+        -------
+        DataFrame
+            Table of :func:`~fairfold.evaluation.certified.curve_table`.
+
+        Raises
+        ------
+        ModelError
+            If the model has none.
+        """
+        if self.curves is None:
+            raise ModelError(f"precision: the model was stored without {CURVES}. Refit it with `fairfold study`.")
+        return self.curves
 
     def thresholds(self, threshold: float | Mapping[str, float]) -> np.ndarray:
         """Return the threshold of each label.
@@ -610,7 +641,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
 
 def _state(folder: Path) -> list[tuple[int, int] | None]:
     """Return what changes if a file of a final model is replaced."""
-    paths = [folder / name for name in (MODEL, COLUMNS, PROBE)]
+    paths = [folder / name for name in (MODEL, COLUMNS, PROBE, CURVES)]
     return [(path.stat().st_ino, path.stat().st_mtime_ns) if path.is_file() else None for path in paths]
 
 
@@ -653,7 +684,7 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
     set_n_jobs(model, n_jobs)
     more = missing_value, learned, incomplete, typed
     final = FinalModel(dataset, name, model, features, labels, identifier, categories, None, *more)
-    return replace(final, probe=_checked_probe(folder, final))
+    return replace(final, probe=_checked_probe(folder, final), curves=_curves(folder, final))
 
 
 def _checked_probe(folder: Path, final: FinalModel) -> tuple[Matrix, np.ndarray] | None:
@@ -678,6 +709,15 @@ def _checked_probe(folder: Path, final: FinalModel) -> tuple[Matrix, np.ndarray]
             "the versions of Python and of the libraries that its card names, or refit it."
         )
     return X, P
+
+
+def _curves(folder: Path, final: FinalModel) -> pd.DataFrame | None:
+    if not (folder / CURVES).exists():
+        return None
+    table = read_table(folder / CURVES, "label")
+    if {*OF_CURVES} - {*table} or {*map(composed, table["label"])} - {*final.labels}:
+        raise ModelError(f"{folder / CURVES} does not fit the model; restore the file, or refit the model.")
+    return table.assign(label=table["label"].map(composed))
 
 
 def _categories(stored: dict[str, Any] | None) -> Categories | None:

@@ -17,6 +17,7 @@ from fairfold.core.arrays import with_sparsity
 from fairfold.core.formulas import protect_table
 from fairfold.core.output import check_output, open_output
 from fairfold.errors import CellError, DataError, shortened
+from fairfold.evaluation.certified import Certified
 from fairfold.final.model import FinalModel, Threshold
 from fairfold.tables.arff import read_arff_columns
 from fairfold.tables.delimited import read_csv_parts
@@ -34,12 +35,13 @@ def predict_file(
     target: str | Path,
     *,
     top: int | None = None,
-    objective: str | None = None,
+    objective: str | Certified | None = None,
     by: Literal["pooled", "label"] | None = None,
     threshold: Threshold = None,
     allow_missing: bool = False,
     unknown: Literal["error", "missing"] = "error",
     rows_at_once: int = ROWS,
+    look: Callable[[dict[str, pd.DataFrame]], None] | None = None,
 ) -> int:
     """Predict the rows of a table file, and write the predictions to a CSV file.
 
@@ -60,12 +62,14 @@ def predict_file(
     top : int or None, default=None
         Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
         the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
-    objective : str or None, default=None
-        Metric that decisions maximize. None uses the model's default threshold.
+    objective : str, Certified or None, default=None
+        Metric that decisions maximize, or certified precision of decisions. None uses the model's default threshold.
     by, threshold, allow_missing, unknown
         As in :meth:`~fairfold.final.model.FinalModel.predict`.
     rows_at_once : int, default=10000
         Number of rows per part. It does not affect results.
+    look : callable or None, default=None
+        Function that is called with the tables of each part; see :meth:`~fairfold.final.model.FinalModel.predict`.
 
     Returns
     -------
@@ -99,6 +103,8 @@ def predict_file(
             ids = _identifiers(final, table, n_samples)
             X = final.with_text(table.values, table.text, str(source), before=n_samples, unknown=unknown)
             found = final.predicted(X, objective=objective, by=by, threshold=threshold)
+            if look is not None:
+                look(found)
             wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             protect_table(rows).to_csv(stream, index=False, header=part == 0, lineterminator="\n")

@@ -48,7 +48,8 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     of_study = {"seed": params.seed, "scores": scores, "checked": checked, "checked_scores": rates}
     card = model_card(corrected, name, settings=settings, **of_study)
     fold_of = read_arrays(files.folds)["fold_of"][0]
-    examined = examine_labels(data, name, params.settings[name], fold_of, hidden=params.hidden, **options)
+    how = {"hidden": params.hidden, "checked": corrected.Y, **options}
+    examined = examine_labels(data, name, params.settings[name], fold_of, **how)
     # Nothing is written before all has been computed.
     fitted.save(Path(made["model"]).parent)
     write_text(card, made["card"])

@@ -509,6 +509,7 @@ def final_stage(study: Study) -> FinalStage:
         "results/final/{dataset}/label_error_precision.csv",
         "results/final/{dataset}/feature_importance.csv",
         "results/final/{dataset}/label_words.csv",
+        "results/final/{dataset}/certificates.csv",
         "results/final/{dataset}/report.html",
         dataset=datasets,
     )

@@ -1,0 +1,183 @@
+"""Decisions at certified thresholds, from stored counts of the decisions of each label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from fairfold.core.arrays import Matrix
+from fairfold.core.validation import Negatives
+from fairfold.errors import ModelError
+from fairfold.evaluation.certificates import (
+    CONFIDENCE,
+    PRECISION,
+    Certificate,
+    Curve,
+    certificate_of,
+    check_targets,
+    curves_of,
+    level_of,
+)
+
+UNSURE = "unsure"
+COLUMNS = ["label", "decision", *Curve._fields]
+"""Columns of a table of curves. ``decision`` is 1 above a threshold of the probability, 0 above one of the opposite."""
+_RATIO = 1.05  # of the stored numbers of decisions; all small ones are stored
+
+
+def curve_table(
+    Y: Matrix,
+    P: Matrix,
+    labels: Sequence[str],
+    *,
+    negatives: Negatives = "unlabeled",
+    groups: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> pd.DataFrame:
+    """Count the decisions of each label, so that any target can be certified later without the samples.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Recorded labels, 0 or 1. NaN marks an unmeasured label.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Out-of-fold probabilities.
+    labels : sequence of str
+        Names of the labels.
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of labels of 0. Only confirmed ones are counted as right decisions that a label is absent.
+    groups, weights : array-like of shape (n_samples,) or None, default=None
+        Groups and weights of samples.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``.
+
+    Examples
+    --------
+    >>> curve_table([[1], [0]], [[0.9], [0.1]], ["leaf"])[["label", "decision", "threshold", "right"]]
+      label  decision  threshold  right
+    0  leaf         1        0.1    1.0
+    1  leaf         1        0.0    1.0
+    """
+    found = []
+    P = np.clip(P, 0, 1)
+    for decision in (1, 0) if negatives == "confirmed" else (1,):
+        curves = curves_of(Y if decision else 1 - np.asarray(Y), P if decision else 1 - P, groups, weights)
+        for label, curve in zip(labels, curves, strict=True):
+            step = np.floor(np.log(np.maximum(curve.n_decisions, 1)) / np.log(_RATIO))
+            stored = curve.at(np.flatnonzero(np.diff(step, append=np.inf) > 0))
+            found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict()}))
+    return pd.concat(found, ignore_index=True)[COLUMNS]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Objective of decisions that are right often enough, with a confidence level.
+
+    A label is decided where its precision is certified. All other cells are ``"unsure"``.
+
+    Attributes
+    ----------
+    precision : float, default=0.9
+        Share of the decisions that a label is present that must be right.
+    negative_precision : float or None, default=None
+        Share of the decisions that a label is absent that must be right. None makes no such decision. It needs labels
+        that are declared complete.
+    confidence : float, default=0.95
+        Probability that the certificate of a label holds.
+    wrong_positives : float, default=0.0
+        Share of the recorded positives among the decisions that may be wrong.
+    joint : bool, default=False
+        Whether all certificates hold at once with this confidence.
+
+    Raises
+    ------
+    DataError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> p = np.linspace(1, 0, 101)[:, np.newaxis]
+    >>> curves = curve_table((p > 0.5).astype(int), p, ["leaf"])
+    >>> Certified(0.9).decide(pd.DataFrame({"leaf": [0.8, 0.2]}), curves)["leaf"].tolist()
+    [1, 'unsure']
+    """
+
+    precision: float = PRECISION
+    negative_precision: float | None = None
+    confidence: float = CONFIDENCE
+    wrong_positives: float = 0.0
+    joint: bool = False
+
+    def __post_init__(self) -> None:
+        check_targets(self.precision, self.confidence, None, self.wrong_positives)
+        if self.negative_precision is not None:
+            check_targets(self.negative_precision, self.confidence, None, 0, "negative_precision")
+
+    def certificates(self, curves: pd.DataFrame, decision: int = 1) -> pd.DataFrame:
+        """Find the certified threshold of each label.
+
+        Parameters
+        ----------
+        curves : DataFrame
+            Table of :func:`curve_table`.
+        decision : {1, 0}, default=1
+            Whether labels are decided to be present or absent. The threshold of an absent label is one of 1 minus the
+            probability.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``label, threshold, precision_low, n_decisions, recall, recall_low, recall_high, reason``; see
+            :func:`~fairfold.evaluation.certify`.
+
+        Raises
+        ------
+        ModelError
+            If absent labels are asked for, but the labels were not declared complete.
+        """
+        own = curves[curves["decision"] == decision]
+        if not decision and own.empty:
+            raise ModelError(
+                "negative_precision: expected complete labels, but a 0 of the training table may be a missing "
+                "positive. Declare the labels complete and refit the model, or leave it out."
+            )
+        named = {str(label): _curve(part) for label, part in own.groupby("label", sort=False)}
+        target = self.precision if decision else self.negative_precision or PRECISION
+        wrong = self.wrong_positives if decision else 0.0
+        alpha = level_of([*named.values()], target / (1 - wrong), 1 - self.confidence, joint=self.joint)
+        found = [certificate_of(curve, target, alpha, wrong_positives=wrong) for curve in named.values()]
+        return pd.DataFrame({"label": [*named], **pd.DataFrame(found, columns=Certificate._fields)})
+
+    def decide(self, P: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+        """Decide the labels of samples.
+
+        Parameters
+        ----------
+        P : DataFrame of shape (n_samples, n_labels)
+            Probabilities, with the names of the labels.
+        curves : DataFrame
+            Table of :func:`curve_table`.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_labels)
+            1, 0 or ``"unsure"``.
+        """
+        made = np.full(P.shape, UNSURE, dtype=object)
+        for decision in (0, 1) if self.negative_precision is not None else (1,):
+            thresholds = self.certificates(curves, decision).set_index("label")["threshold"]
+            limits = thresholds.reindex(P.columns).to_numpy(dtype=np.float64)  # NaN is never exceeded.
+            made[(P if decision else 1 - P).to_numpy() > limits] = decision
+        return pd.DataFrame(made, index=P.index, columns=P.columns)
+
+
+def _curve(table: pd.DataFrame) -> Curve:
+    parts = {name: table[name].to_numpy() for name in Curve._fields}
+    return Curve(**parts)._replace(n_positives=float(table["n_positives"].iloc[0]))
