@@ -14,9 +14,9 @@ Methods:
 - ``certified``: :func:`~fairfold.evaluation.certify`, with checks that `cells_to_certify` chooses in rounds.
 - ``uniform checks``: the same with cells drawn among all cells without a recorded positive.
 - ``oracle``: the same on complete labels.
-- ``one threshold``: the procedure of MAPIE's precision control (``method="ltt"``) on complete labels. Samples without a
-  decision are left out. The p-values of Hoeffding and Bentkus of all thresholds are adjusted by Bonferroni, and the
-  lowest valid threshold holds for all labels together.
+- ``one threshold``: the procedure of MAPIE's precision control (``MultiLabelClassificationController``) on complete
+  labels. The p-values of Hoeffding and Bentkus of all thresholds are adjusted by the method of Holm, and the lowest
+  valid threshold holds for all labels together. Samples without a decision are left out; MAPIE counts them as wrong.
 - ``naive``: the lowest threshold with a mean corrected probability of at least the target, without any test.
 """
 
@@ -36,10 +36,10 @@ from fairfold.core.seeds import seed_for
 from fairfold.evaluation import cells_to_certify, certify
 
 KEPT = Path("resources", "measured", "certified.csv")
-SEED, TARGET, N_LABELS, ROUNDS, AT_ONCE = 83, 0.9, 15, 6, 20
+SEED, TARGET, N_LABELS, ROUND, AT_ONCE = 83, 0.9, 15, 50, 10
 MECHANISMS = ("random", "hard", "easy", "group")
 RATES = (0.0, 0.3, 0.5)
-CHECKS = (0, 100, 300, 600)
+CHECKS = (100, 300, 600)
 KEYS = ["data", "mechanism", "rate", "wrong_positives", "method", "checks"]
 COUNTS = ["n_studies", "n_labels", "n_certified", "n_wrong", "n_decisions", "n_checked", "seconds"]
 DATASETS = ("scene", "yeast", "birds", "enron", "bibtex", "delicious")
@@ -84,19 +84,23 @@ class Simulated:
         return float((self.eta[:, label] * weights).sum() / weights.sum()) if weights.any() else np.nan
 
 
-def checked(Y: np.ndarray, truth: np.ndarray, P: np.ndarray, n: int, rng: np.random.Generator | None) -> pd.DataFrame:
-    """Check cells in rounds, or drawn uniformly if a generator is given."""
-    if rng is not None:
-        rows, columns = np.nonzero(Y == 0)
-        drawn = rng.choice(len(rows), min(n, len(rows)), replace=False)
-        sheet = pd.DataFrame({"sample": rows[drawn], "label_index": columns[drawn]})
-        return sheet.assign(label=truth[sheet["sample"], sheet["label_index"]])
+def checked_in_rounds(Y: np.ndarray, truth: np.ndarray, P: np.ndarray) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Check the cells that `cells_to_certify` chooses in rounds, and yield the sheet at each number of checks."""
     sheet = pd.DataFrame({"sample": [], "label_index": [], "label": []}).astype(int)
-    for left in np.diff(np.linspace(0, n, ROUNDS + 1).astype(int)):
-        cells = cells_to_certify(Y, P, int(left), precision=TARGET, checked=sheet)
+    for n in range(ROUND, max(CHECKS) + 1, ROUND):
+        cells = cells_to_certify(Y, P, ROUND, precision=TARGET, checked=sheet)
         cells["label"] = truth[cells["sample"], cells["label_index"]]
         sheet = pd.concat([sheet, cells], ignore_index=True)
-    return sheet
+        if n in CHECKS:
+            yield n, sheet
+
+
+def uniform(Y: np.ndarray, truth: np.ndarray, n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Check cells that are drawn among all cells without a recorded positive."""
+    rows, columns = np.nonzero(Y == 0)
+    drawn = rng.choice(len(rows), min(n, len(rows)), replace=False)
+    sheet = pd.DataFrame({"sample": rows[drawn], "label_index": columns[drawn]})
+    return sheet.assign(label=truth[sheet["sample"], sheet["label_index"]])
 
 
 def one_threshold(Y: np.ndarray, P: np.ndarray, alpha: float = 0.05) -> float:
@@ -111,7 +115,10 @@ def one_threshold(Y: np.ndarray, P: np.ndarray, alpha: float = 0.05) -> float:
         limit, low_risk = 1 - TARGET, min(risk, 1 - TARGET)
         kl = stats.entropy([low_risk, 1 - low_risk], [limit, 1 - limit])
         p_values.append(min(np.exp(-n * kl), np.e * stats.binom.cdf(np.ceil(n * risk), n, limit), 1.0))
-    valid = np.array(p_values) <= alpha / len(thresholds)
+    order = np.argsort(p_values, kind="stable")
+    passes = np.array(p_values)[order] <= alpha / np.arange(len(order), 0, -1)
+    valid = np.zeros(len(order), dtype=bool)
+    valid[order[: len(order) if passes.all() else int(passes.argmin())]] = True
     return float(thresholds[valid].min()) if valid.any() else np.nan
 
 
@@ -132,12 +139,15 @@ def thresholds_of(
         stated = certify(Y, P, precision=TARGET, wrong_positives=wrong)
         yield "wrong positives stated", 0, stated["threshold"].to_numpy(), 0
         return
-    for n in CHECKS:
-        for method, draw in (("certified", None), ("uniform checks", rng))[: 2 if n == 300 else 1]:
-            sheet = checked(Y, truth, P, n, draw) if n else None
-            table = certify(Y, P, precision=TARGET, checked=sheet)
-            yield method, n, table["threshold"].to_numpy(), 0 if sheet is None else len(sheet)
-    yield "oracle", 0, certify(truth, P, precision=TARGET)["threshold"].to_numpy(), 0
+
+    def thresholds(labels: np.ndarray, sheet: pd.DataFrame | None = None) -> np.ndarray:
+        return certify(labels, P, precision=TARGET, checked=sheet)["threshold"].to_numpy()
+
+    yield "certified", 0, thresholds(Y), 0
+    for n, sheet in checked_in_rounds(Y, truth, P):
+        yield "certified", n, thresholds(Y, sheet), len(sheet)
+    yield "uniform checks", 300, thresholds(Y, uniform(Y, truth, 300, rng)), 300
+    yield "oracle", 0, thresholds(truth), 0
     yield "one threshold", 0, np.full(P.shape[1], one_threshold(truth, P)), 0
     yield "naive", 0, naive(P, 1 - rate), 0
 

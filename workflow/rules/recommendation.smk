@@ -113,6 +113,7 @@ rule recommend_models:
         reliability=expand("results/tables/reliability/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         decisions=expand("results/tables/decisions/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
+        certified=expand("results/tables/certified/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
     log:
         "results/logs/recommend_models.log",
     conda:
@@ -141,6 +142,7 @@ rule write_answers:
         summary=rules.recommend_models.output.summary,
         tests=rules.recommend_models.output.tests,
         labels=rules.recommend_models.output.labels,
+        certified=rules.recommend_models.output.certified,
         sizes=rules.describe_study.output.sizes,
         columns=rules.describe_study.output.columns,
         audit=rules.describe_study.output.audit,

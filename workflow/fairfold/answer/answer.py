@@ -15,7 +15,7 @@ import pandas as pd
 from fairfold.answer.checked_cells import sentences_on_checks
 from fairfold.answer.coverage import coverage_of, held_intervals, score_of_best
 from fairfold.answer.design import sentences_on_design
-from fairfold.answer.labels import sentences_on_labels
+from fairfold.answer.labels import sentence_on_certificates, sentences_on_labels
 from fairfold.answer.leaderboard import (
     ALIKE,
     DECIDING,
@@ -77,6 +77,8 @@ class Answer:
         Phrase with the score of the model and its interval.
     decisions, samples : str or None
         Sentences that name a better model for decisions, and the number of samples that would tell two models apart.
+    certified : str or None
+        Sentence on the number of labels with a certified precision.
     rows : list of dict
         Rows of the leaderboard, with the values of ``fairfold.answer.leaderboard.COLUMNS``.
     rope : float
@@ -114,6 +116,7 @@ class Answer:
     score: str | None
     decisions: str | None
     samples: str | None
+    certified: str | None
     rows: list[Row]
     rope: float
     n_checked: int
@@ -141,7 +144,7 @@ class Answer:
             Name of the dataset.
         tables : mapping of str to DataFrame
             Tables with a column ``dataset``: ``leaderboard, numbers, sentences, missing_rates, complete_scores,
-            summary, tests, labels, sizes, columns, audit``.
+            summary, tests, labels, certified, sizes, columns, audit``.
 
         Returns
         -------
@@ -171,6 +174,7 @@ class Answer:
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
+            certified=sentence_on_certificates(own["certified"]),
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
@@ -233,7 +237,8 @@ class Answer:
             A line.
         """
         yield from self.errors
-        yield from filter(None, (self.verdict, *self.design, *self.checked, self.decisions, self.samples))
+        texts = self.verdict, *self.design, *self.checked, self.decisions, self.samples, self.certified
+        yield from filter(None, texts)
         yield ""
         yield from self._table(most_models)
         yield from self.same

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from fairfold.errors import count, shortened
+from fairfold.evaluation.certificates import PRECISION
 from fairfold.metrics.registry import METRICS
 
 HARDNESS = "roc_auc"
@@ -56,3 +57,31 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
             for row in hardest.itertuples()
         ]
         yield f"Hardest label{'s' if len(named) > 1 else ''} by {score}: {', '.join(named)}."
+
+
+def sentence_on_certificates(certified: pd.DataFrame) -> str | None:
+    """State how many labels have a certified precision.
+
+    Parameters
+    ----------
+    certified : DataFrame
+        Columns ``label, threshold`` of the most common labels.
+
+    Returns
+    -------
+    str or None
+        Sentence, None without a label.
+
+    Examples
+    --------
+    >>> sentence_on_certificates(pd.DataFrame({"label": ["a", "b"], "threshold": [0.7, None]}))
+    'Certified at 90 % precision: 1 of 2 labels; `fairfold predict --precision 0.9` decides these only.'
+    """
+    if certified.empty:
+        return None
+    n = int(certified["threshold"].notna().sum())
+    found = f"Certified at {PRECISION:.0%} precision: ".replace("%", " %")
+    if not n:
+        return f"{found}no label. `fairfold check` finds positives that are missing."
+    of = f"{n} of {count(len(certified), 'label')}"
+    return f"{found}{of}; `fairfold predict --precision {PRECISION:g}` decides these only."

@@ -15,7 +15,9 @@ from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
-from fairfold.errors import ModelError
+from fairfold.errors import ModelError, count
+from fairfold.evaluation.certificates import CONFIDENCE, PRECISION
+from fairfold.evaluation.certified import Certified
 from fairfold.metrics.corrections import NOT_CORRECTED
 from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.complete_scores import is_correctable
@@ -23,6 +25,7 @@ from fairfold.recommendation.leaderboard import BEST
 
 _NOT_SCORED = "The study did not score this model on this dataset."
 _HEAD = "| score | mean | 95 % interval |\n|---|---|---|"
+_MOST_CERTIFIED = 50  # rows of the table
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
 
 
@@ -77,6 +80,7 @@ def model_card(
     scores: pd.DataFrame | None = None,
     checked: tuple[int, int] = (0, 0),
     checked_scores: pd.DataFrame | None = None,
+    curves: pd.DataFrame | None = None,
 ) -> str:
     """Write the model card of a final model.
 
@@ -97,6 +101,8 @@ def model_card(
         Number of labels that a person checked before the fit, and of those that were changed.
     checked_scores : DataFrame or None, default=None
         Scores from checked cells, see :func:`~fairfold.recommendation.checked.checked_table`. They replace `scores`.
+    curves : DataFrame or None, default=None
+        Table of :func:`~fairfold.evaluation.certified.curve_table`. None leaves certified decisions out.
 
     Returns
     -------
@@ -110,6 +116,7 @@ def model_card(
             *_data(data, *checked),
             *_labels(data, frequency, is_checked=checked[0] > 0),
             *(_scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)),
+            *(_certified(curves) if curves is not None else ()),
             *_limits(corrects=is_corrected(frequency), is_checked=checked_scores is not None),
             *_made(settings, seed),
         ]
@@ -185,6 +192,23 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     rows = own[own["missing_rate"] == rate]
     yield from _estimated_rows(rows, hidden, data.hierarchy is not None) if is_incomplete else _rows(rows, hidden)
     yield ""
+
+
+def _certified(curves: pd.DataFrame) -> Iterator[str]:
+    yield "## Certified decisions\n"
+    found = Certified().certificates(curves)
+    rows = found[found["reason"] == ""]
+    yield (
+        f"{len(rows)} of {count(len(found), 'label')} have a threshold above which at least {100 * PRECISION:g} % of "
+        f"decisions are right, with {100 * CONFIDENCE:g} % confidence for each label, if recorded positives are right. "
+        "The certificates are about out-of-fold predictions. `--precision 0.9` of the command above applies them.\n"
+    )
+    if len(rows):
+        yield "| label | threshold | precision at least | recorded positives found |\n|---|---|---|---|"
+        for row in rows[:_MOST_CERTIFIED].itertuples():
+            numbers = f"{row.threshold:.3f} | {100 * row.precision_low:.1f} % | {100 * row.recall:.0f} %"
+            yield f"| {escape_markdown(row.label)} | {numbers} |"
+        yield ""
 
 
 def _rows(scores: pd.DataFrame, hidden: str) -> Iterator[str]:

@@ -14,12 +14,14 @@ from fairfold.core.files import read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
+from fairfold.evaluation.certificates import certify
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.final.labels import label_scores
 from fairfold.recommendation import predictions
 from fairfold.recommendation.guessing import n_models_above_chance
 
 _SCORES = ("average_precision", "roc_auc", "mcc")
+_CERTIFIED = ["label", "threshold", "precision_low", "recall", "recall_low", "recall_high", "per_1000", "reason"]
 
 
 def describe_predictions(
@@ -41,7 +43,7 @@ def describe_predictions(
     Returns
     -------
     dict of str to DataFrame
-        Tables ``labels, reliability, precision_recall, decisions``.
+        Tables ``labels, reliability, precision_recall, decisions, certified``.
     """
     board = leaderboard[leaderboard["dataset"] == data.id]
     best_model, metric = board["model"].iloc[0], board["metric"].iloc[0]
@@ -54,6 +56,7 @@ def describe_predictions(
     ends = [f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high")]
     counts = ["n_positives", "n_expected", "n_true_positives"]
     scores = pd.DataFrame({"label": names}, columns=["label", *counts, *ends])
+    certified = pd.DataFrame(columns=_CERTIFIED)
     if tested.any():
         scores = label_scores(
             Y[tested],
@@ -63,6 +66,9 @@ def describe_predictions(
             groups=None if data.groups is None else np.unique(data.groups[tested], return_inverse=True)[1],
             sample_weight=None if data.weights is None else data.weights[tested],
         )
+        groups, weights = (None if each is None else each[tested] for each in (data.groups, data.weights))
+        of_labels = certify(Y[tested], best[tested].clip(0, 1), groups=groups, weights=weights)
+        certified = of_labels.assign(label=names, per_1000=1000 * of_labels["n_decisions"] / tested.sum())[_CERTIFIED]
     above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)
     share = curve.groupby("label")["share"].first()
@@ -72,6 +78,7 @@ def describe_predictions(
         "reliability": pd.concat(curves, ignore_index=True),
         "precision_recall": curve,
         "decisions": predictions.decisions(Y, best, names),
+        "certified": certified,
     }
     return {name: pd.DataFrame({"dataset": data.id, "model": best_model, **table}) for name, table in tables.items()}
 

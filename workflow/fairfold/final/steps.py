@@ -45,11 +45,11 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     cells = next((read_checked(Path(path), data.version) for path in files.checked), None)
     corrected, checked = with_checked_labels(data, cells)
     fitted = fit_final(corrected, name, settings, **options)
-    of_study = {"seed": params.seed, "scores": scores, "checked": checked, "checked_scores": rates}
-    card = model_card(corrected, name, settings=settings, **of_study)
     fold_of = read_arrays(files.folds)["fold_of"][0]
     how = {"hidden": params.hidden, "checked": corrected.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
+    of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}
+    card = model_card(corrected, name, settings=settings, seed=params.seed, **of_card)
     # Nothing is written before all has been computed.
     fitted.save(Path(made["model"]).parent)
     write_text(card, made["card"])

@@ -461,6 +461,7 @@ def recommendation_stage(study: Study, stage: WeakLabelStage) -> RecommendationS
         "results/tables/reliability/{dataset}.csv",
         "results/tables/precision_recall/{dataset}.csv",
         "results/tables/decisions/{dataset}.csv",
+        "results/tables/certified/{dataset}.csv",
         dataset=datasets,
     )
     return RecommendationStage(files, imputation, of_paper)
