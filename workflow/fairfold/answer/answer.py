@@ -77,8 +77,8 @@ class Answer:
         Phrase with the score of the model and its interval.
     decisions, samples : str or None
         Sentences that name a better model for decisions, and the number of samples that would tell two models apart.
-    certified : str or None
-        Sentence on the number of labels with a certified precision.
+    certified : list of int
+        Number of labels with a precision that is certified at the default target, and number of examined labels.
     rows : list of dict
         Rows of the leaderboard, with the values of ``fairfold.answer.leaderboard.COLUMNS``.
     rope : float
@@ -116,7 +116,7 @@ class Answer:
     score: str | None
     decisions: str | None
     samples: str | None
-    certified: str | None
+    certified: list[int]
     rows: list[Row]
     rope: float
     n_checked: int
@@ -174,7 +174,7 @@ class Answer:
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
-            certified=sentence_on_certificates(own["certified"]),
+            certified=[int(own["certified"]["threshold"].notna().sum()), len(own["certified"])],
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
@@ -205,6 +205,11 @@ class Answer:
     def alike(self) -> list[str]:
         """Models that are not significantly different from the best one."""
         return [row["model"] for row in self.rows if row["verdict"] in ALIKE]
+
+    @property
+    def on_certificates(self) -> str | None:
+        """Sentence on the number of labels with a certified precision, None without an examined label."""
+        return sentence_on_certificates(*self.certified)
 
     def predict_command(self, results: str | os.PathLike[str] = "results") -> str:
         """Return the command that predicts new rows with the final model.
@@ -237,7 +242,7 @@ class Answer:
             A line.
         """
         yield from self.errors
-        texts = self.verdict, *self.design, *self.checked, self.decisions, self.samples, self.certified
+        texts = self.verdict, *self.design, *self.checked, self.decisions, self.samples, self.on_certificates
         yield from filter(None, texts)
         yield ""
         yield from self._table(most_models)

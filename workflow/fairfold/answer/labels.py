@@ -59,13 +59,13 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
         yield f"Hardest label{'s' if len(named) > 1 else ''} by {score}: {', '.join(named)}."
 
 
-def sentence_on_certificates(certified: pd.DataFrame) -> str | None:
+def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
     """State how many labels have a certified precision.
 
     Parameters
     ----------
-    certified : DataFrame
-        Columns ``label, threshold`` of the most common labels.
+    n_certified, n_labels : int
+        Numbers of labels with a certificate, and of examined labels.
 
     Returns
     -------
@@ -74,14 +74,10 @@ def sentence_on_certificates(certified: pd.DataFrame) -> str | None:
 
     Examples
     --------
-    >>> sentence_on_certificates(pd.DataFrame({"label": ["a", "b"], "threshold": [0.7, None]}))
+    >>> sentence_on_certificates(1, 2)
     'Certified at 90 % precision: 1 of 2 labels; `fairfold predict --precision 0.9` decides these only.'
     """
-    if certified.empty:
+    if not n_labels:
         return None
-    n = int(certified["threshold"].notna().sum())
-    found = f"Certified at {PRECISION:.0%} precision: ".replace("%", " %")
-    if not n:
-        return f"{found}no label. `fairfold check` finds positives that are missing."
-    of = f"{n} of {count(len(certified), 'label')}"
-    return f"{found}{of}; `fairfold predict --precision {PRECISION:g}` decides these only."
+    found = f"Certified at {100 * PRECISION:g} % precision: {n_certified} of {count(n_labels, 'label')}"
+    return f"{found}; `fairfold predict --precision {PRECISION:g}` decides these only." if n_certified else f"{found}."

@@ -191,6 +191,11 @@ class Facts:
         return {name: answer.n_checked for name, answer in self.answers.items() if answer.n_checked}
 
     @property
+    def certified(self) -> dict[str, list[int]]:
+        """Numbers of labels with a certified precision and of examined labels, for each dataset with certificates."""
+        return {name: answer.certified for name, answer in self.answers.items() if answer.certified[0]}
+
+    @property
     def missing(self) -> pd.DataFrame:
         """Files that the study has not computed, or that are outdated."""
         return self.jobs[~self.jobs["is_done"].astype(bool)]

@@ -29,6 +29,7 @@ _PARAGRAPHS = {
         "change_method",
         "selection",
         "checked",
+        "certified",
     ),
     "Results": ("performance", "labels", "calibration", "coverage"),
     "Scope": ("external", "limits", "limits_of_data", "random_tests", "heterogeneity", "fairness"),

@@ -22,6 +22,7 @@ from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
 from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import listed, shortened
+from fairfold.evaluation.certificates import PRECISION
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
@@ -454,6 +455,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "software": dict(facts.software.itertuples(index=False)),
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
         **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
+        **{"certified": facts.certified, "certified_precision": f"{100 * PRECISION:g}"},
         **_about_score(score),
         "is_estimated": facts.estimated and len(_tried(intervals, score)),
     }

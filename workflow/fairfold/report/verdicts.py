@@ -92,8 +92,8 @@ def _cautions(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Labels", " ".join(answer.labels)
     if answer.decisions:
         yield "Decisions", answer.decisions
-    if answer.certified:
-        yield "Certified decisions", answer.certified.replace("`", "")
+    if certified := answer.on_certificates:
+        yield "Certified decisions", certified.replace("`", "")
     if answer.intervals:
         yield "How well intervals hold here", answer.intervals
     if kinds := ", ".join(answer.checks):
