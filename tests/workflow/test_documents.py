@@ -20,8 +20,10 @@ from browser import find_browser, see, served
 from snakemake.cli import get_argument_parser
 
 from fairfold.commands.study import LEARNING_CURVE
+from fairfold.core.files import write_table
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
+from fairfold.evaluation.certified import curve_table
 from fairfold.final.model import fit_final
 from fairfold.planning.check import check_config, check_study
 from fairfold.report.contents import figures_of, load_contents
@@ -101,8 +103,10 @@ def reader(tmp_path_factory):
     labels = [name for name in plants if name.startswith("label_")]
     X, Y = plants.drop(columns=labels), plants[labels].astype("int8")
     data = Dataset("my-plants", "multilabel", X.to_numpy(float), Y.to_numpy(), tuple(X), tuple(labels))
+    curves = curve_table(data.Y, 0 * data.Y + 0.5, data.label_names)
     for place in (folder, folder / "my-plants-study"):
         fit_final(data, "dummy", {}, seed=1).save(place / "results/final/my-plants")
+        write_table(curves, place / "results/final/my-plants/certificates.csv")
     shutil.copytree(ROOT / "docs/example", folder / "docs/example")
     stanza = yaml.safe_load((ROOT / "docs/example/leaves.yaml").read_text())["data"]["own"]["leaves"]
     leaves = Entry.from_own("leaves", {"format": "csv", **stanza, "path": ROOT / stanza["path"]})

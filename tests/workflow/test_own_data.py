@@ -80,6 +80,10 @@ def test_the_worked_example(root, study):
     certified = Certified(0.7).certificates(load_final(home).certified_curves())
     assert certified["label"].tolist() == ["label_shade", "label_drought"]
     assert (certified["reason"] != "").eq(certified["threshold"].isna()).all()
+    of_study = pd.read_csv(mine.folder / "results/tables/certified/my-plants.csv")
+    assert of_study["label"].tolist() == ["label_shade", "label_drought"]
+    n = of_study["threshold"].notna().sum()
+    assert f"Certified at 90 % precision: {n} of 2 labels" in text
 
 
 def own(**changes):

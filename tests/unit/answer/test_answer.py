@@ -48,6 +48,21 @@ def lines(*rows, most_models=7, **options):
     return [*answer(*rows, **options).lines(most_models)]
 
 
+@pytest.mark.parametrize(
+    ("thresholds", "line"),
+    [
+        (
+            [0.6, np.nan],
+            "Certified at 90 % precision: 1 of 2 labels; `fairfold predict --precision 0.9` decides these only.",
+        ),
+        ([np.nan, np.nan], "Certified at 90 % precision: 0 of 2 labels."),
+    ],
+)
+def test_certified_labels_are_counted(thresholds, line):
+    assert line in lines(BEST, certified={"label": list("st"), "threshold": thresholds})
+    assert not any("ertified" in each for each in lines(BEST))
+
+
 def test_the_whole_answer():
     labels = {"label": list("stuv"), "roc_auc": [0.5, np.nan, 0.4, 0.9], "n_models_above_chance": [2, 0, 1, 7]}
     labels |= {"n_positives": [30, 0, 1, 40], "n_true_positives": [0, 0, 0, 9]}

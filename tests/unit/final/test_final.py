@@ -604,6 +604,17 @@ def test_the_card_states_scores_on_labels_as_they_are(data):
     assert "complete labels" not in card and "estimated" not in card
 
 
+def test_the_card_lists_certified_decisions(data):
+    P = np.linspace(1, 0, 101)[:, np.newaxis]
+    curves = curve_table(np.hstack([P > 0.5, P > 0.99]), np.hstack([P, P]), ["red|", "x"])
+    card = model_card(data, "kNN", settings={}, seed=3, curves=curves)
+    assert "1 of 2 labels have a threshold above which at least 90 % of decisions are right" in card
+    (row,) = [line for line in card.splitlines() if line.startswith("| red")]
+    certified = Certified().certificates(curves).iloc[0]
+    assert row.endswith(f"| {certified['threshold']:.3f} | 90.0 % | 92 % |")
+    assert "Certified" not in model_card(data, "kNN", settings={}, seed=3)
+
+
 @pytest.mark.parametrize(
     ("rate", "settings", "checked", "share"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -223,6 +224,17 @@ def test_tables_and_cards_have_checked_scores(make_facts, tmp_path):
     write_cards(facts, tmp_path)
     scores = json.loads((tmp_path / "plants/scores.json").read_text())["scores"]
     assert next(each["value"] for each in scores if each["metric"] == "mcc") == 0.8
+
+
+def test_certified_labels_are_stated(make_facts):
+    facts = make_facts()
+    assert "certified" not in text_of(facts)
+    answers = {name: replace(each, certified=[9, 15]) for name, each in facts.answers.items()}
+    facts.__dict__["answers"] = answers
+    facts.memo.pop("values", None)
+    text = text_of(facts)
+    assert "In plants, 9 of 15 examined labels have a threshold above which a precision of 90 % is certified." in text
+    assert "exact binomial bounds" in text and "if recorded positives are right" in text
 
 
 def test_a_score_without_correction_is_named(make_facts, config):
