@@ -92,6 +92,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "console",
         "core",
         "datasets",
+        "evaluation",
         "features",
         "final",
         "planning",

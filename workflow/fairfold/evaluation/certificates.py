@@ -334,8 +334,8 @@ def certificate_of(
     low, high = (lower_limit(n * each, n, alpha / 2) for each in (share, 1 - share))
     # Lower thresholds have a higher limit, so this is the fixed sequence from the lowest threshold upward.
     if recall is not None and low < recall:
-        at = f"precision is certified above {threshold:.3g} only, where recall is at least {low:.3g}"
-        return Certificate(reason=f"{at}; {recall:g} is asked for")
+        found = f"precision is certified above {threshold:.3g} only, where recall is at least {low:.3g}"
+        return Certificate(reason=f"{found}; {recall:g} is asked for")
     n_decisions = int(tested.n_decisions[last])
     return Certificate(threshold, precision_low, n_decisions, share, float(low), 1 - float(high))
 

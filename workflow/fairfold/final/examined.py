@@ -85,9 +85,7 @@ def examine_labels(
     by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
     certain = to_dense((data.Y if checked is None else checked)[:, labels], "Y", DataError)
     tables = {
-        "certificates": curve_table(
-            *(certain, P, names), negatives=data.negatives, groups=data.groups, weights=data.weights
-        ),
+        "certificates": curve_table(certain, P, names, weights=data.weights, **by_sample),
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
         "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, samples, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
