@@ -144,6 +144,8 @@ def test_certified_decisions_leave_the_rest_unsure(final, table, tmp_path, capsy
     decided = home.predict(table, objective=Certified(0.9))["decision"]
     assert decided["red"].tolist() == [1 if each else "unsure" for each in expected]
     assert (decided[list(LABELS[1:])] == "unsure").all(axis=None)
+    with pytest.raises(ModelError, match="Certified sets the threshold of each label"):
+        home.predict(table, objective=Certified(0.9), threshold=0.5)
 
     found = tmp_path / "found.csv"
     command = ["predict", str(tmp_path / "home"), str(source), "-o", str(found), "--precision"]

@@ -239,6 +239,8 @@ class FinalModel:
             if hasattr(self.model, "predict_observed_proba"):
                 found["probability"] = _array(self.model.predict_observed_proba(X))
         if isinstance(objective, Certified):
+            if by is not None or threshold is not None:
+                raise ModelError("objective: Certified sets the threshold of each label. Leave out by and threshold.")
             likely = pd.DataFrame(found.get("posterior", found["probability"]), columns=list(self.labels))
             found["decision"] = objective.decide(likely, self.certified_curves()).to_numpy()
             return self._tables(found)
