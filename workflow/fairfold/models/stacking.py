@@ -48,7 +48,7 @@ _STEPS = 500
 _TOLERANCE = 1e-6
 _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fitting weights
 _LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
-LEAST_WEIGHT = 0.1
+LEAST_WEIGHT = 0.07
 """Weight of a substitute from which the member that it stands for is worth its run time."""
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
