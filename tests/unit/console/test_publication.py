@@ -58,7 +58,7 @@ def test_a_file_of_a_public_dataset_is_recognized(study, monkeypatch):
 
 def test_facts_of_a_study(study):
     facts = gather_facts(study, with_data=True)
-    assert facts.config["publish"] | {"with_data": True, "data_license": "CC0-1.0"} == facts.config["publish"]
+    assert facts.study.publish.with_data and facts.study.publish.data_license == "CC0-1.0"
     assert facts.jobs["file"].tolist() == [DATA, SIZES]
     assert facts.jobs["job"].tolist() == ["plants", "-"] and facts.jobs["ended"][0].startswith("2026-11-27T21:57:33")
     assert facts.missing["rule"].tolist() == ["describe_study"]
@@ -72,7 +72,6 @@ def test_facts_of_a_study(study):
     assert facts.outcomes[columns].values.tolist() == [[1, 1, 1, 0.5, 0.0], [1, 2, 0, 0.0, 0.25]]
     assert facts.folds.empty and not facts.is_recorded and facts.n_resamplings == {"plants": 500}
     assert {*facts.hyperparameters["model"]} == {"kNN"}
-    assert facts.forest_defaults["n_trees"] == 150
     assert facts.predictors[["predictor", "missing", "mean"]].values.tolist() == [["height", 0, 3.0], ["width", 1, 5.0]]
 
 

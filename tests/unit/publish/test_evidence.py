@@ -234,8 +234,8 @@ def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):
     assert "not the defaults" not in sentences("hyperparameters", make_facts())
-    facts = replace(make_facts(), forest_defaults={**config["weak_labels"]["forest"], "n_trees": 7})
-    assert "not the defaults of fairfold: n_trees = 150." in sentences("hyperparameters", facts)
+    config["weak_labels"]["forest"]["n_trees"] = 7
+    assert "not the defaults of fairfold: n_trees = 7." in sentences("hyperparameters", make_facts())
 
 
 @pytest.mark.parametrize(

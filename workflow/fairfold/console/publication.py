@@ -108,7 +108,6 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
         **specifications(study),
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
-        forest_defaults=type(study.weak_labels.forest)().model_dump(),
         reference=REFERENCE,
         feature_groups=_joined(groups_of(each) for each in datasets if (final / each.id / _IMPORTANCE).is_file()),
         n_rounded={data.id: n_rounded(data) for data in datasets},

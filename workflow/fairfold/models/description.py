@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.models.registry import make_model, register_own, settings_of, spec_of
+from fairfold.models.registry import make_model, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
@@ -46,7 +46,7 @@ _CHOSEN = {
 }
 
 
-def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def describe_models(names: Iterable[str], variant: str = "text") -> pd.DataFrame:
     """Tabulate the components of models, as in Table 3 of Ilidio, Cerri, Vens & Nakano (2024).
 
     Parameters
@@ -55,8 +55,6 @@ def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[st
         Names of the models.
     variant : str, default="text"
         Variant of the models that have variants.
-    own : mapping or None, default=None
-        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
 
     Returns
     -------
@@ -84,7 +82,6 @@ def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[st
     0       kNN    none         none         single
     1  gcForest    text       output     first-drop
     """
-    register_own(own or {})
     return pd.DataFrame([_describe(name, variant) for name in names])
 
 

@@ -108,8 +108,6 @@ class Facts:
         Number of bootstrap samples of each fold, for the scores of models.
     n_resamplings : mapping of str to int
         Number of bootstrap samples for the scores of labels, by dataset.
-    forest_defaults : mapping, default={}
-        Default settings of forests.
     reference : str, default=""
         Model whose predictions estimate the missing rate.
     feature_groups : DataFrame, default=empty
@@ -139,7 +137,6 @@ class Facts:
     of_folds: str
     n_draws: int
     n_resamplings: Mapping[str, int]
-    forest_defaults: Mapping[str, Any] = field(default_factory=dict)
     reference: str = ""
     feature_groups: pd.DataFrame = field(default_factory=_no_rows)
     chosen_settings: pd.DataFrame = field(default_factory=_no_rows)

@@ -527,8 +527,9 @@ def _quality(facts: Facts, score: str) -> list[SimpleNamespace]:
 
 def _forest_changes(facts: Facts) -> list[str]:
     """Name the settings of forests that are not the defaults."""
-    forest = facts.study.weak_labels.forest.model_dump()
-    return [f"{key} = {forest[key]}" for key, value in facts.forest_defaults.items() if forest[key] != value]
+    forest = facts.study.weak_labels.forest
+    usual = type(forest)()
+    return [f"{key} = {value}" for key, value in forest if value != getattr(usual, key)]
 
 
 def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:

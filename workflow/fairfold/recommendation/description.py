@@ -109,11 +109,11 @@ def describe_study(
     DataError
         If the configuration is strict and the audit of a dataset found an error.
     """
-    trained, own = study.weak_labels, study.models.entries()
+    trained = study.weak_labels
     config = yaml.safe_dump(study.model_dump(by_alias=True), sort_keys=True, allow_unicode=True)
     write_text(config, made["config"])
-    of_models = describe_models(trained.models, trained.variant, own)
-    legend = legend_table(used, own, trained.scoring)
+    legend = legend_table(used, study.models.entries(), trained.scoring)  # This adds the models to the registry.
+    of_models = describe_models(trained.models, trained.variant)
     write_tables({"models": of_models, "versions": gather_versions(), "legend": legend}, made)
     if left_out:
         write_table(pd.DataFrame(left_out), made["unavailable"])
