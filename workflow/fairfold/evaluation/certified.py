@@ -82,7 +82,7 @@ class Certified:
 
     A label is decided where its precision is certified. All other cells are ``"unsure"``.
 
-    Attributes
+    Parameters
     ----------
     precision : float, default=0.9
         Share of the decisions that a label is present that must be right.
@@ -126,7 +126,7 @@ class Certified:
         Parameters
         ----------
         curves : DataFrame
-            Table of :func:`curve_table`.
+            Table of ``curve_table``.
         decision : {1, 0}, default=1
             Whether labels are decided to be present or absent. The threshold of an absent label is one of 1 minus the
             probability.
@@ -163,7 +163,7 @@ class Certified:
         P : DataFrame of shape (n_samples, n_labels)
             Probabilities, with the names of the labels.
         curves : DataFrame
-            Table of :func:`curve_table`.
+            Table of ``curve_table``.
 
         Returns
         -------

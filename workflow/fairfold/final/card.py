@@ -102,7 +102,7 @@ def model_card(
     checked_scores : DataFrame or None, default=None
         Scores from checked cells, see :func:`~fairfold.recommendation.checked.checked_table`. They replace `scores`.
     curves : DataFrame or None, default=None
-        Table of :func:`~fairfold.evaluation.certified.curve_table`. None leaves certified decisions out.
+        Table of ``fairfold.evaluation.certified.curve_table``. None leaves certified decisions out.
 
     Returns
     -------

@@ -80,7 +80,7 @@ class FinalModel:
         Roles of the columns of text, categories and dates, from which the model makes features. They are the last of
         ``features``.
     curves : DataFrame or None
-        Counts of :func:`~fairfold.evaluation.certified.curve_table`, from which decisions are certified.
+        Counts of ``fairfold.evaluation.certified.curve_table``, from which decisions are certified.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class FinalModel:
         Returns
         -------
         DataFrame
-            Table of :func:`~fairfold.evaluation.certified.curve_table`.
+            Table of ``fairfold.evaluation.certified.curve_table``.
 
         Raises
         ------

@@ -23,7 +23,7 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None, sc
     models : iterable of str
         Names of the models of a study, in display order.
     own : mapping or None, default=None
-        Entries of the user's own models, as from :meth:`fairfold.models.settings.Models.entries`.
+        Entries of the user's own models, as from ``fairfold.models.settings.Models.entries``.
     score : str, default="average_precision"
         Score of the study, which leads its use.
 
