@@ -218,7 +218,7 @@ def test_links_and_addresses_unfold_what_they_lead_to(ask):
       got.open = [...document.querySelectorAll("details.fold")].filter((fold) => fold.open)
         .map((fold) => fold.closest("section").id);
     """
-    assert ask(opened, anchor="#data-1") == {"open": ["section-data"]}
+    assert ask(opened, anchor="#data-2") == {"open": ["section-data"]}
     assert ask(f"document.querySelector('#toc a[href=\"#data\"]').click(); await rendered(); {opened}") == {
         "open": ["section-data"]
     }
