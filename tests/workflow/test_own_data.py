@@ -154,7 +154,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     code, output = mine.run("results/tables/audit.csv", "results/tables/columns.csv")
     assert code == 0, output
     assert "warning: mine: " not in output
-    assert pd.read_csv(mine.folder / "results/tables/audit.csv")["severity"].tolist() == ["note"]
+    assert {*pd.read_csv(mine.folder / "results/tables/audit.csv")["severity"]} == {"note"}
     columns = (mine.folder / "results/tables/columns.csv").read_text()
     assert "patient, note_a, note_b" in columns.replace("leaf_area, ", "")
 

@@ -462,6 +462,7 @@ def test_a_person_answers_one_label_at_a_time(open_page, width, tmp_path):
 def dataset_html():
     """Return the page that is stored with the final model."""
     scores = pd.DataFrame({"label": [f"label {n}" for n in range(40)], "n_positives": 30, "n_expected": 33.3})
+    scores["n_true_positives"] = 20
     for score in ("average_precision", "roc_auc", "mcc"):
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.8, 0.7, 0.9
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbors", "neighbors"]
