@@ -36,7 +36,6 @@ rule compare_models:
         "results/benchmarks/compare_models/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.weak_labels.small),
-    priority: 1  # start the longest jobs early
     conda:
         "../../envs/environment.yaml"
     # A process takes as long to start as some models to train.
