@@ -84,7 +84,7 @@ def test_the_whole_answer():
         "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
         "incomplete.",
         "2 of 4 labels have no true positive at the threshold 0.5: s (30 positives), u (1 positive).",
-        "By AUROC, no model ranks 1 of 4 labels better than by guessing: t.",
+        "By AUROC, no model beats guessing for 1 of 4 labels: t.",
         "Hardest labels by AUROC: u (0.40, 1 positive), s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
@@ -319,5 +319,5 @@ def test_a_difference_that_could_not_be_tested_is_no_claim():
 def test_labels_that_no_model_predicts_are_named():
     labels = {"label": list("pqrst"), "roc_auc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
     labels |= {"n_positives": 5, "n_true_positives": 1}
-    sentence = "By AUROC, no model ranks 2 of 5 labels better than by guessing: q, s."
+    sentence = "By AUROC, no model beats guessing for 2 of 5 labels: q, s."
     assert answer(BEST, labels=labels).labels == [sentence]

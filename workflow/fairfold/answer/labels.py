@@ -36,7 +36,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     >>> for sentence in sentences_on_labels(pd.DataFrame(rows, columns=names)):
     ...     print(sentence)
     1 of 2 labels has no true positive at the threshold 0.5: b (9 positives).
-    By AUROC, no model ranks 1 of 2 labels better than by guessing: b.
+    By AUROC, no model beats guessing for 1 of 2 labels: b.
     Hardest label by AUROC: b (0.50, 9 positives).
     """
     of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
@@ -48,7 +48,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     unlearned = labels.loc[labels["n_models_above_chance"] == 0, "label"].astype(str).tolist()
     if unlearned:
         n = f"{len(unlearned)} {of_all}"
-        yield f"By {score}, no model ranks {n} better than by guessing: {shortened(unlearned, _MOST)}."
+        yield f"By {score}, no model beats guessing for {n}: {shortened(unlearned, _MOST)}."
     hardest = labels.dropna(subset=HARDNESS).sort_values(HARDNESS, kind="stable")
     if len(hardest):
         hardest = hardest[: min(_MOST, (len(labels) + 1) // 2)]
