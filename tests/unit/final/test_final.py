@@ -165,6 +165,9 @@ def test_certified_decisions_leave_the_rest_unsure(final, table, tmp_path, capsy
     ):
         assert main([*command, *wrong]) == 1
         assert sentence in capsys.readouterr().err
+    for option in ("--negative-precision", "--confidence", "--wrong-positives"):  # They have no effect alone.
+        assert main([*command[:-1], option, "0.5"]) == 1
+        assert f"{option} needs a precision" in capsys.readouterr().err
     write_table(curve_table(Y, P, LABELS), tmp_path / "home" / "certificates.csv")
     assert main([*command, "0.9", "--negative-precision", "0.9"]) == 1
     assert "negative_precision: expected complete labels" in capsys.readouterr().err

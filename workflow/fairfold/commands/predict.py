@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfold.errors import DataError
+from fairfold.evaluation.certificates import CONFIDENCE
 from fairfold.evaluation.certified import UNSURE, Certified
 from fairfold.tables.names import composed
 
@@ -62,8 +63,10 @@ def add_to(commands: Any) -> None:
     add(
         "--negative-precision", type=float, metavar="SHARE", help="with --precision: also decide that labels are absent"
     )
-    add("--confidence", type=float, default=0.95, metavar="SHARE", help="confidence of certificates (default: 0.95)")
-    add("--wrong-positives", type=float, default=0.0, metavar="SHARE", help="share of positives that may be wrong")
+    confidence = f"with --precision: confidence of certificates (default: {CONFIDENCE:g})"
+    add("--confidence", type=float, metavar="SHARE", help=confidence)
+    wrong = "with --precision: share of recorded positives that may be wrong (default: 0)"
+    add("--wrong-positives", type=float, metavar="SHARE", help=wrong)
     parser.set_defaults(run=run)
 
 
@@ -122,11 +125,12 @@ def _threshold(options: argparse.Namespace, labels: Sequence[str]) -> dict[str, 
 
 def _certified(options: argparse.Namespace) -> Certified | None:
     """Return the objective of the options on certificates."""
-    if options.precision is None:
-        if options.negative_precision is not None:
-            raise DataError("--negative-precision needs a precision: give --precision, too.")
+    names = "precision", "negative_precision", "confidence", "wrong_positives"
+    chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if "precision" not in chosen:
+        for name in chosen:
+            raise DataError(f"--{name.replace('_', '-')} needs a precision: give --precision, too.")
         return None
     if options.objective or options.by or options.threshold:
         raise DataError("--precision sets the threshold of each label. Leave out --objective, --by and --threshold.")
-    names = "precision", "negative_precision", "confidence", "wrong_positives"
-    return Certified(**{name: getattr(options, name) for name in names})
+    return Certified(**chosen)
