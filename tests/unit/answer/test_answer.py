@@ -53,9 +53,10 @@ def lines(*rows, most_models=7, **options):
     [
         (
             [0.6, np.nan],
-            "Certified at 90 % precision: 1 of 2 labels; `fairfold predict --precision 0.9` decides these only.",
+            "At least 90 % precision is certified for 1 of 2 labels. `fairfold predict --precision 0.9` decides only "
+            "these.",
         ),
-        ([np.nan, np.nan], "Certified at 90 % precision: 0 of 2 labels."),
+        ([np.nan, np.nan], "At least 90 % precision is certified for 0 of 2 labels."),
     ],
 )
 def test_certified_labels_are_counted(thresholds, line):
@@ -71,6 +72,7 @@ def test_the_whole_answer():
     assert lines(*rows, seconds=seconds, labels=labels, audit=audit) == [
         "Error in the data: w. Until then, trust no score.",
         "Use A. With 1,060 samples, one other model is not significantly different.",
+        "Average precision 0.80000, 95 % interval 0.70000 to 0.85000.",
         "",
         "   avg. precision  behind    MCC  verdict                 s/fit",
         "A           0.800       -  0.800  best                      2.0",
@@ -81,11 +83,11 @@ def test_the_whole_answer():
         "",
         "If zeros are missing positives, at random and equally often in all labels, at most 11 % of the positives are "
         "missing, and average precision would be up to 0.900.",
-        "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
-        "incomplete.",
+        "Noise in complete labels looks the same. To know more, check 100 cells (`fairfold check`), or declare "
+        "`--labels-are` complete or incomplete.",
         "2 of 4 labels have no true positive at the threshold 0.5: s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
-        "Hardest labels by AUROC: u (0.40, 1 positive), s (0.50, 30 positives).",
+        "Lowest AUROC: u (0.40, 1 positive), s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
     ]
@@ -127,7 +129,8 @@ def test_several_models_may_be_as_good():
 def test_samples_that_would_decide():
     assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])
-    assert lines(table=open_one)[1] == "About 4,300 samples (1,060 now) would tell A from C."
+    samples = "about 4,300 samples (1,060 now) would tell A from C."
+    assert lines(table=open_one)[2] == f"If their difference is real, {samples}"
 
 
 def test_checked_cells_are_the_evidence():
@@ -158,7 +161,7 @@ WEAK = "The evidence of 40 checked cells is weak: differences between models bel
 def test_checked_cells_say_what_they_change_and_how_much_they_show(n_checked, behind, before, sentences):
     found = answer(table=checked_board(n_checked, behind, before))
     assert found.checked == sentences and found.model == "A"
-    assert [*found.lines()][1 : len(sentences) + 1] == sentences
+    assert [*found.lines()][2 : len(sentences) + 2] == sentences
 
 
 def test_few_checked_cells_of_one_model_give_the_width_of_its_interval():
@@ -187,8 +190,8 @@ def test_verdict(rows, sentence):
 
 
 def test_the_best_model_may_be_worse_for_decisions():
-    assert lines(BEST, WORSE, p_value=0.01)[1] == "To decide which labels a sample has, use B: by MCC, A is worse."
-    assert lines(BEST, WORSE, p_value=0.3)[1] == ""
+    assert lines(BEST, WORSE, p_value=0.01)[2] == "To decide which labels a sample has, use B: by MCC, A is worse."
+    assert lines(BEST, WORSE, p_value=0.3)[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -256,7 +259,7 @@ def test_without_a_declaration_or_a_check_nothing_is_estimated(state):
 def test_groups_dates_weights_and_folds_stand_under_the_verdict(columns, sentences):
     table = {"kind": ["features", *columns], "names": ["x", *columns.values()]}
     found = answer(BEST, columns=table)
-    assert found.design == sentences and [*found.lines()][1 : len(sentences) + 1] == sentences
+    assert found.design == sentences and [*found.lines()][2 : len(sentences) + 2] == sentences
 
 
 def test_many_models_stay_within_the_screen():
@@ -300,9 +303,9 @@ def guessed(behind_low, behind=0.4):
 def test_guessing_ends_the_leaderboard():
     found = lines(table=guessed(0.2), most_models=1)
     assert found[0] == "Use A. It is significantly better than the other model."
-    assert found[2].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
-    assert found[4].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
-    assert found[5] == "... and 1 more model"
+    assert found[3].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
+    assert found[5].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
+    assert found[6] == "... and 1 more model"
 
 
 @pytest.mark.parametrize(("behind_low", "behind"), [(-0.01, 0.4), (0.0, 0.1), (np.nan, -0.02), (np.nan, 0.0)])

@@ -102,9 +102,10 @@ class TestRecommend:
         assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
         output = capsys.readouterr().out.splitlines()
         assert output[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
-        assert output[2].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
-        assert output[4].split() == ["kNN", "0.790", "0.010", "0.500", "not", "different,", "fastest", "2.0"]
-        assert "average precision would be up to 0.900." in " ".join(output[7:9])
+        assert output[1] == "Average precision 0.800."
+        assert output[3].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
+        assert output[5].split() == ["kNN", "0.790", "0.010", "0.500", "not", "different,", "fastest", "2.0"]
+        assert "average precision would be up to 0.900." in " ".join(output[8:10])
         assert len(output) <= 20
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
         assert "did you mean 'birds'?" in capsys.readouterr().err
@@ -499,7 +500,7 @@ class TestStudy:
             "warning: the disk is old",
             "warning: My-plants-2: column 'x' is empty",
             f"{table.name}: 1,060 samples, 2 features, 14 labels. 1 data warning.",
-            "1 model, 3 folds, 0/50 % of positives hidden: 6 trainings.",
+            "1 model in 3 folds, on the labels as they are and with 50 % of the positives hidden: 6 trainings.",
         ]
         assert shown[4].startswith("[####################] 2 jobs done in 0 s ")
         log = (folder / "logs/study.log").read_text().splitlines()

@@ -91,15 +91,16 @@ def test_roles_that_nobody_declared_are_asked_for_at_once(tmp_path, capsys, monk
     table = write_plots(tmp_path / "my plots.csv")
     assert main(["audit", str(table), "--labels", "label_"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    start = lines.index("Some columns may have a role of their own:")
+    start = lines.index("Some columns may have a role that is not declared:")
     asked = lines[start + 1 :]
-    assert [line.split(": ")[0].strip() for line in asked[:-2]] == [
+    assert [line.split(": ")[0].strip() for line in asked[:-3]] == [
         "--id plot",
         "--groups region",
         "--weights survey_weight",
         "--dates surveyed",
     ]
-    assert asked[3].endswith("(not together with the others)") and asked[1].split(": ")[1].startswith("the column puts")
+    assert asked[3].endswith("(not together with the options above)")
+    assert asked[1].split(": ")[1].startswith("the column puts")
     words = shlex.split(asked[-1])
     expected = ["--id", "plot", "--groups", "region", "--weights", "survey_weight"]
     assert words == ["fairfold", "study", str(table), "--labels", "label_", *expected]
@@ -107,7 +108,7 @@ def test_roles_that_nobody_declared_are_asked_for_at_once(tmp_path, capsys, monk
     assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_"]) == 0
     assert capsys.readouterr().err.splitlines()[: len(asked) + 1] == lines[start:]
     assert main([*words[1:], "-d", str(tmp_path / "t")]) == 0
-    assert "a role of their own" not in capsys.readouterr().err
+    assert "a role that is not declared" not in capsys.readouterr().err
 
 
 def test_a_study_names_all_wrong_cells_before_it_starts(tmp_path, capsys):

@@ -10,7 +10,7 @@ from fairfold.report.page import render_report
 
 SENTENCES = {  # attribute -> its sentence, and the texts that show it
     "verdict": ("Use the oracle.", {"terminal", "report"}),
-    "score": ("It is always right", {"report"}),
+    "score": ("It is always right", {"terminal", "report"}),
     "decisions": ("Let the oracle decide.", {"terminal", "report"}),
     "samples": ("A million samples would tell.", {"terminal", "report"}),
     "advice": ("Ask the oracle about labels.", {"terminal", "report"}),

@@ -242,7 +242,8 @@ class Answer:
             A line.
         """
         yield from self.errors
-        texts = self.verdict, *self.design, *self.checked, self.decisions, self.samples, self.on_certificates
+        score = f"{self.score}." if self.score else None
+        texts = self.verdict, score, *self.design, *self.checked, self.decisions, self.samples, self.on_certificates
         yield from filter(None, texts)
         yield ""
         yield from self._table(most_models)

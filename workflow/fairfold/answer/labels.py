@@ -37,7 +37,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     ...     print(sentence)
     1 of 2 labels has no true positive at the threshold 0.5: b (9 positives).
     By AUROC, no model beats guessing for 1 of 2 labels: b.
-    Hardest label by AUROC: b (0.50, 9 positives).
+    Lowest AUROC: b (0.50, 9 positives).
     """
     of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
     missed = labels[(labels["n_true_positives"] == 0) & (labels["n_positives"] > 0)]
@@ -56,7 +56,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
             f"{row.label} ({getattr(row, HARDNESS):.2f}, {count(row.n_positives, 'positive')})"
             for row in hardest.itertuples()
         ]
-        yield f"Hardest label{'s' if len(named) > 1 else ''} by {score}: {', '.join(named)}."
+        yield f"Lowest {score}: {', '.join(named)}."
 
 
 def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
@@ -75,9 +75,9 @@ def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
     Examples
     --------
     >>> sentence_on_certificates(1, 2)
-    'Certified at 90 % precision: 1 of 2 labels; `fairfold predict --precision 0.9` decides these only.'
+    'At least 90 % precision is certified for 1 of 2 labels. `fairfold predict --precision 0.9` decides only these.'
     """
     if not n_labels:
         return None
-    found = f"Certified at {100 * PRECISION:g} % precision: {n_certified} of {count(n_labels, 'label')}"
-    return f"{found}; `fairfold predict --precision {PRECISION:g}` decides these only." if n_certified else f"{found}."
+    found = f"At least {100 * PRECISION:g} % precision is certified for {n_certified} of {count(n_labels, 'label')}."
+    return f"{found} `fairfold predict --precision {PRECISION:g}` decides only these." if n_certified else found

@@ -12,7 +12,8 @@ from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
 
 _ADVICE = (
-    "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete."
+    "Noise in complete labels looks the same. To know more, check 100 cells (`fairfold check`), or declare "
+    "`--labels-are` complete or incomplete."
 )
 
 

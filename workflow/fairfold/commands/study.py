@@ -38,7 +38,6 @@ _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict")
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
-_N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # followed by a boosting of another package
@@ -383,7 +382,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         key: chosen[option] for key, option in (("n_splits", "folds"), ("n_repeats", "repeats")) if option in chosen
     }
     if "dates" in chosen:
-        dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
+        dataset["hold_out"] = {"n_splits": folds.pop("n_splits", N_SPLITS)}
     keys = "missing_rates", "models", "models_per_job"
     compared: dict[str, Any] = {key: chosen[key] for key in keys if key in chosen}
     if "score" in chosen:

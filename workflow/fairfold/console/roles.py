@@ -123,9 +123,9 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
     """
     if not guesses:
         return
-    yield "Some columns may have a role of their own:"
+    yield "Some columns may have a role that is not declared:"
     for guess in (*guesses, *others):
-        alone = " (not together with the others)" if guess in others else ""
+        alone = " (not together with the options above)" if guess in others else ""
         yield f"  {guess.option} {shlex.quote(guess.column)}: the column {guess.reason}{alone}"
     arguments = with_guesses(options, guesses)
     words = ["fairfold", "study", str(options.table)]
@@ -134,6 +134,8 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
         if value not in (None, []):
             values = value if isinstance(value, list) else [] if value is True else [value]
             words += [option, *map(str, values)]
+    if {"--groups", "--dates"} & {guess.option for guess in guesses}:
+        yield "Without them, scores may be too good for new groups or later dates."
     yield "If this is right, use this command instead:"
     yield f"  {shlex.join(words)}"
 

@@ -274,17 +274,19 @@ def introduction(results: Path) -> Iterator[str]:
         audit = read_table(results / "datasets" / f"{name}.audit.csv")
         yield from (lines := finding_lines(audit))
         shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
-        n_warnings = count(len(lines), "data warning") if lines else "No data warnings"
+        n_warnings = count(len(lines), "data warning") if lines else "The audit found no fault in the data"
         yield f"{Path(own[name].path).name}: {shape}. {n_warnings}."
         yield from (f"{in_options(note)}." for note in audit.loc[audit["check"] == ROLES_FOUND, "message"])
     if own:
         models, n_folds = count(len(labels.models), "model"), study.folds.n_splits * study.folds.n_repeats
         n = len(labels.models) * len(labels.datasets) * len(labels.missing_rates) * n_folds
-        hidden = f"{'/'.join(map(str, labels.missing_rates))} % of positives hidden"
+        hidden = "/".join(str(rate) for rate in labels.missing_rates if rate)
+        tried = "on the labels as they are" if 0 in labels.missing_rates else ""
+        tried += (" and " if tried and hidden else "") + (f"with {hidden} % of the positives hidden" if hidden else "")
         if any(dataset.folds or dataset.hold_out for dataset in own.values()):  # other numbers of folds
-            yield f"{models}, {hidden}."
+            yield f"{models}, {tried}."
         else:
-            yield f"{models}, {count(n_folds, 'fold')}, {hidden}: {count(n, 'training')}."
+            yield f"{models} in {count(n_folds, 'fold')}, {tried}: {count(n, 'training')}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
             n_samples, n_features, n_labels = sizes.loc[name, ["n_samples", "n_features", "n_labels"]]

@@ -28,8 +28,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
+from fairfold.core.arrays import GAPS
 from fairfold.errors import DataError
 from fairfold.tables.expansion import check_feather, check_parquet, check_workbook, limited
+from fairfold.tables.label_values import TRUTHS
 from fairfold.tables.workbook import cells_without_value
 
 if TYPE_CHECKING:
@@ -62,9 +64,8 @@ _MOST_CELLS = 100  # maximum number of cells whose quotes are checked in the tex
 _OF_ODD_QUOTES = 0.9  # weight of rows with quotes in cells that are not quoted
 _OF_TEXT = 0.1  # weight of a cell without a type, against 1 of one with a type
 _DECLARED = re.compile(r'"?sep=(?P<separator>[^"\r\n])(?P=separator)*"?(\r\n|\r|\n)', re.IGNORECASE)
-_TYPED = re.compile(
-    r"[+-]?(?=[.,]*[0-9])[0-9.,]+(e[+-]?[0-9]+)?|\?|-|na|n/a|nan|nil|none|null|true|false|yes|no|", re.IGNORECASE
-)
+_WORDS = "|".join(map(re.escape, sorted({*GAPS, *TRUTHS})))
+_TYPED = re.compile(rf"[+-]?(?=[.,]*[0-9])[0-9.,]+(e[+-]?[0-9]+)?|{_WORDS}", re.IGNORECASE)
 
 
 class QuoteError(Exception):
