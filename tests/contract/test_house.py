@@ -246,7 +246,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "datasets.catalog": "Entry",
     "datasets.generate": "PATTERNS gene_ontology_large gene_ontology_like metric_behavior simulated_multilabel",
     "features": "ColumnRole TableEncoder find_roles",
-    "splitting": "IterativeStratification OptiSplit PartitionedSampling RandomSplit StratifiedSampling",
+    "splitting": "IterativeStratification OptiSplit PartitionedSampling RandomSplit SimilarityFolds StratifiedSampling",
     "splitting.methods": "METHOD_NAMES folds_by make_splitter repeated_splits",
     "splitting.spec": "SplitterSpec",
     "splitting.base": "FoldSplitter",

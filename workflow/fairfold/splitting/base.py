@@ -131,7 +131,7 @@ class FoldSplitter(BaseEstimator, ABC):
         """
         if y is None:
             raise SplitError("y: the labels are missing. Pass them as split(X, Y).")
-        fold_of = self.assign(y, groups)
+        fold_of = self._assign_split(X, y, groups)
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
@@ -190,6 +190,10 @@ class FoldSplitter(BaseEstimator, ABC):
             raise SplitError(f"test_size: {test_size} of {n_samples} rows leaves a part empty. Change it or add rows.")
         in_test = self._assign(labels, np.array([1 - test_size, test_size]), groups)
         return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
+
+    def _assign_split(self, X: Any, y: Any, groups: ArrayLike | None) -> np.ndarray:
+        """Return the folds of :meth:`split`. Most splitters ignore the features."""
+        return self.assign(y, groups)
 
     def _check_parameters(self) -> None:
         """Raise a :class:`SplitError` if a parameter is invalid."""

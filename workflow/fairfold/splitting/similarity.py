@@ -1,0 +1,291 @@
+"""Folds whose test samples are unlike the training samples, for scores beyond samples of the same kind.
+
+Samples are divided into clusters, and each cluster stays in one fold. The folds balance the labels as far as whole
+clusters allow. The larger the clusters, the less the samples of a fold resemble the others.
+"""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array
+
+from fairfold.core.arrays import Matrix
+from fairfold.core.groups import numbered
+from fairfold.core.seeds import seed_sequence
+from fairfold.core.threads import one_thread_each
+from fairfold.errors import SplitError
+from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.iterative import IterativeStratification
+from fairfold.splitting.labels import Rows
+
+_LEAST_PART = 0.1  # A cut that separates fewer samples of a cluster is replaced by one at the median.
+
+
+@dataclass(eq=False, repr=False)
+class SimilarityFolds(FoldSplitter):
+    """Folds of whole clusters, so that test samples are unlike the training samples.
+
+    Random folds show how good a model is on samples like those of the table. These folds show it on samples that
+    resemble the training samples less, such as those of another site, season or chemical scaffold.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds.
+    random_state : int or None, default=None
+        Seed. ``None`` draws a new seed at each call.
+    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+        Distance between samples:
+
+        - ``"euclidean"``: Euclidean distance of standardized features. A missing feature is replaced by the mean.
+        - ``"cosine"``: angle between rows, for the frequencies of words.
+        - ``"jaccard"``: shared positions of ones, for fingerprints of molecules. Clusters are those of the cosine of
+          the ones, which is almost proportional to the Tanimoto similarity of rows with equally many ones.
+        - ``"haversine"``: distance on the globe. The features are latitude and longitude in degrees.
+    size : float or None, default=None
+        Largest share of the samples in a cluster, at most the share of a fold. Larger clusters make folds less similar
+        and their labels less balanced. ``None`` is a quarter of a fold.
+    refine : {None, "anneal"}, default=None
+        No effect: clusters are always refined by annealing, as all groups are.
+    sweeps : int or None, default=None
+        Effort of the annealing, as for :class:`~fairfold.splitting.base.FoldSplitter`.
+
+    Notes
+    -----
+    Clusters come from bisecting k-means (Steinbach et al. 2000): a cluster that is too large is divided by 2-means. If
+    this separates few samples, the cluster is divided at the median of the line between the two centers, which bounds
+    the number of steps. Equal rows stay together, so a cluster of copies may be larger than ``size``.
+
+    References
+    ----------
+    M. Steinbach, G. Karypis & V. Kumar (2000), A comparison of document clustering techniques, KDD workshop on text
+    mining.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.splitting import SimilarityFolds
+    >>> X = np.repeat([[0.0], [1.0], [8.0], [9.0]], 3, axis=0)
+    >>> Y = np.tile([[1], [0], [1]], (4, 1))
+    >>> for train, test in SimilarityFolds(2, size=0.5, random_state=0).split(X, Y):
+    ...     print(sorted(set(X[test, 0].tolist())))
+    [8.0, 9.0]
+    [0.0, 1.0]
+    """
+
+    _: KW_ONLY
+    metric: str = "euclidean"
+    size: float | None = None
+
+    def assign(self, Y: Any, groups: ArrayLike | None = None, *, X: Any = None) -> np.ndarray:
+        """Assign each sample to a test fold.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, 0 or 1, or NaN if unmeasured.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample. Samples of a group stay in one fold.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. This argument is required.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_samples,)
+            Test fold of each sample, from 0 to ``n_splits - 1``.
+
+        Raises
+        ------
+        SplitError
+            If the features are missing or no numbers, they have fewer different rows than there are folds, or for the
+            reasons given in :meth:`~fairfold.splitting.base.FoldSplitter.assign`.
+        """
+        return super().assign(Y, self._named_clusters(X, groups))
+
+    def train_test(
+        self, Y: Any, test_size: float, groups: ArrayLike | None = None, *, X: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Split the samples into one pair of training and test samples that are unlike each other.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, as for :meth:`assign`.
+        test_size : float
+            Share of the test samples, between 0 and 1.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample. Samples of a group stay together.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. This argument is required.
+
+        Returns
+        -------
+        train, test : ndarray of int64
+            Indices of the training and test samples, in ascending order.
+
+        Raises
+        ------
+        SplitError
+            If the training or test samples would be empty, or for the reasons given in :meth:`assign`.
+        """
+        return super().train_test(Y, test_size, self._named_clusters(X, groups))
+
+    def clusters(self, X: Any, groups: ArrayLike | None = None) -> np.ndarray:
+        """Divide the samples into clusters of similar samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample. Groups are divided by the mean of their samples.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_samples,)
+            Number of each sample's cluster.
+
+        Raises
+        ------
+        SplitError
+            If the features are missing or no numbers, or have fewer different rows than there are folds.
+        """
+        self._check_parameters()
+        with one_thread_each():  # The order of sums must not depend on the number of threads.
+            points = _POINTS[self.metric](_checked(X))
+            group_of = np.arange(points.shape[0])
+            if groups is not None:
+                group_of = numbered(groups, points.shape[0], SplitError)[1]
+                points = _means(points, group_of)
+            largest = (self.size or 1 / (4 * self.n_splits)) * len(group_of)
+            cluster_of = _bisected(points, np.bincount(group_of), largest, self._rng())
+        if (n_clusters := cluster_of.max() + 1) < self.n_splits:
+            raise SplitError(
+                f"X: {n_clusters} different rows or groups cannot fill {self.n_splits} folds. Use fewer folds or other "
+                "features."
+            )
+        return cluster_of[group_of]
+
+    def _named_clusters(self, X: Any, groups: ArrayLike | None) -> np.ndarray:
+        """Return names of clusters, which warnings on uneven folds contain."""
+        return np.char.add("cluster ", self.clusters(X, groups).astype(str))
+
+    def _assign_split(self, X: Any, y: Any, groups: ArrayLike | None) -> np.ndarray:
+        return self.assign(y, groups, X=X)
+
+    def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return IterativeStratification(self.n_splits)._partition(rows, proportions, rng)
+
+    def _rng(self) -> np.random.Generator:
+        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
+        return np.random.default_rng(seed_sequence(seed, type(self).__name__, "clusters"))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.metric not in _POINTS:
+            raise SplitError(f"metric: found {self.metric!r}. Use {' or '.join(map(repr, _POINTS))}.")
+        if self.size is not None and not (isinstance(self.size, Real) and 0 < self.size <= 1 / self.n_splits):
+            raise SplitError(f"size: found {self.size!r}. Give a share of at most {1 / self.n_splits:.2g}, or None.")
+
+
+def _checked(X: Any) -> Matrix:
+    """Return features as an array or in CSR format."""
+    if X is None:
+        raise SplitError("X: the features are missing. Pass them as split(X, Y) or assign(Y, X=X).")
+    try:
+        return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+    except (TypeError, ValueError) as error:
+        raise SplitError(f"X: {error} Give numbers, for example by fairfold.features.TableEncoder.") from None
+
+
+def _standardized(X: Matrix) -> Matrix:
+    """Divide features by their standard deviation. Sparse features are not centered, which changes no distance."""
+    if sp.issparse(X):
+        means = X.mean(axis=0)
+        spread = np.sqrt(np.maximum(X.multiply(X).mean(axis=0) - means**2, 0))
+        return (X @ sp.diags_array(np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0))).tocsr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
+        X = X - np.nan_to_num(np.nanmean(X, axis=0))
+    X = np.nan_to_num(X)
+    spread = X.std(axis=0)
+    return np.divide(X, spread, out=np.zeros_like(X), where=spread > 0)
+
+
+def _directions(X: Matrix) -> Matrix:
+    return normalize(X if sp.issparse(X) else np.nan_to_num(X))
+
+
+def _ones(X: Matrix) -> Matrix:
+    return normalize((X > 0).astype(float))
+
+
+def _on_the_globe(X: Matrix) -> np.ndarray:
+    """Return points of the unit sphere. Their distance grows with the distance on the globe."""
+    X = X.toarray() if sp.issparse(X) else X
+    if X.shape[1] != 2:
+        raise SplitError(f"X: found {X.shape[1]} features. For haversine, give latitude and longitude in degrees.")
+    if (wrong := np.flatnonzero(~(np.abs(X) <= (90, 360)).all(axis=1))).size:
+        found = ", ".join(f"{value:g}" for value in X[wrong[0]])
+        raise SplitError(
+            f"X: row {wrong[0] + 1} has the coordinates {found}. Give latitudes from -90 to 90, then longitudes from "
+            "-360 to 360."
+        )
+    latitude, longitude = np.radians(X).T
+    return np.stack([*(np.cos(latitude) * (np.cos(longitude), np.sin(longitude))), np.sin(latitude)], axis=1)
+
+
+_POINTS: dict[str, Callable[[Matrix], Matrix]] = {
+    "euclidean": _standardized,
+    "cosine": _directions,
+    "jaccard": _ones,
+    "haversine": _on_the_globe,
+}
+
+
+def _means(points: Matrix, group_of: np.ndarray) -> Matrix:
+    """Average the points of each group."""
+    share = 1 / np.bincount(group_of)
+    return sp.csr_array((share[group_of], (group_of, np.arange(len(group_of))))) @ points
+
+
+def _bisected(points: Matrix, weights: np.ndarray, largest: float, rng: np.random.Generator) -> np.ndarray:
+    """Divide points until no cluster is heavier than `largest`, and return the cluster of each point."""
+    cluster_of = np.zeros(points.shape[0], dtype=np.int64)
+    pending, n_clusters = [np.arange(points.shape[0])], 0
+    while pending:
+        rows = pending.pop()
+        is_apart = _halves(points[rows], weights[rows], rng) if weights[rows].sum() > largest else None
+        if is_apart is None:
+            cluster_of[rows] = n_clusters
+            n_clusters += 1
+        else:
+            pending += [rows[is_apart], rows[~is_apart]]
+    return cluster_of
+
+
+def _halves(points: Matrix, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+    """Return which points belong to one of two halves, or None if all points are equal."""
+    halving = KMeans(2, n_init=1, max_iter=20, random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # All points are equal.
+        is_apart = halving.fit(points, sample_weight=weights).labels_ == 1
+    if is_apart.all() or not is_apart.any():
+        return None
+    if _LEAST_PART <= weights[is_apart].sum() / weights.sum() <= 1 - _LEAST_PART:
+        return is_apart
+    place = points @ (halving.cluster_centers_[1] - halving.cluster_centers_[0])
+    beyond = place > np.median(place)
+    return beyond if beyond.any() else is_apart
