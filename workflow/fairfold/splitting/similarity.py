@@ -244,7 +244,8 @@ def _on_the_globe(X: Matrix) -> np.ndarray:
             "-360 to 360."
         )
     latitude, longitude = np.radians(X).T
-    return np.stack([*(np.cos(latitude) * (np.cos(longitude), np.sin(longitude))), np.sin(latitude)], axis=1)
+    x, y = np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude)
+    return np.stack([x, y, np.sin(latitude)], axis=1)
 
 
 _POINTS: dict[str, Callable[[Matrix], Matrix]] = {
