@@ -253,7 +253,7 @@ def _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of,
     """Assign the rows of one pair or label after another, the last row of each first."""
     indptr, indices = by_row
     column_indptr, column_rows = by_column
-    remaining = np.diff(column_indptr)
+    remaining = column_indptr[1:] - column_indptr[:-1]
     # Lower bounds for the next place, possibly the same, of a pair with unassigned rows.
     after = np.arange(len(order) + 1)
     for place in range(len(order)):

@@ -164,7 +164,9 @@ def _places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  #
             falling[n_measured], measured[n_measured] = -scores[cell], rows[cell]
             n_measured += 1
         place_of = np.empty(n_measured, dtype=np.int64)
-        place_of[np.argsort(falling[:n_measured], kind="mergesort")] = np.arange(n_measured)
+        order = np.argsort(falling[:n_measured], kind="mergesort")
+        for place in range(n_measured):  # Numba's assignment to listed elements also compiles a shape check.
+            place_of[order[place]] = place
         n_above = n_unmeasured = 0  # Measured stored cells and unmeasured cells in rows above.
         for position in range(first, end):
             if seen[position] < 0:
