@@ -71,3 +71,8 @@ def test_without_a_writable_folder_processes_share_a_temporary_one(call, tmp_pat
     (tmp_path / "caches").write_text("not a folder")
     assert [call(TMPDIR=str(tmp_path)) for _ in range(2)] == [["1", "0"], ["1", "1"]]
     assert list(tmp_path.glob("fairfold-compiled-*"))
+
+
+def test_two_processes_that_need_a_function_compile_it_once(call):
+    at_once = CALL.replace("; print", "; import os; os.fork(); print", 1)
+    assert sorted(zip(*[iter(call(code=at_once))] * 2, strict=True)) == [("1", "0"), ("1", "1")]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 import platformdirs
+from numba.core.compiler_lock import global_compiler_lock
 
 from fairfold.core.private import private_folder
 
@@ -47,11 +50,34 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         config: Any = numba.config
         chosen, config.CACHE_DIR = config.CACHE_DIR, cache_folder()
         try:
-            return numba.njit(**options)(function)
+            dispatcher = numba.njit(**options)(function)
         finally:
             config.CACHE_DIR = chosen
+        if options.get("cache"):
+            dispatcher.compile = _one_process_at_a_time(dispatcher.compile, function)
+        return dispatcher
 
     return compiled
+
+
+def _one_process_at_a_time(compile_or_load: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let other processes that need the function wait until the first has stored it."""
+
+    def compile_once(signature: Any) -> Any:
+        # Numba's lock comes first, as in nested calls. Otherwise two threads could wait for each other.
+        with global_compiler_lock, _locked(Path(cache_folder(), f"{function.__module__}.{function.__name__}.lock")):
+            return compile_or_load(signature)
+
+    return compile_once
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Lock a file, if its file system has locks, until the block or the process ends."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            fcntl.flock(stack.enter_context(path.open("w")), fcntl.LOCK_EX)
+        yield
 
 
 @functools.cache
