@@ -36,10 +36,11 @@ rule compare_models:
         "results/benchmarks/compare_models/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.weak_labels.small),
+    priority: 1  # start the longest jobs early
     conda:
         "../../envs/environment.yaml"
     # A process takes as long to start as some models to train.
-    threads: threads_of_each(len(PLAN.weak_labels.small), most=max(len(STUDY.weak_labels.models) // 3, 1))
+    threads: threads_of_each(PLAN.weak_labels.n_jobs, most=max(len(STUDY.weak_labels.models) // 3, 1))
     resources:
         mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(input.dataset, threads, attempt),
     params:

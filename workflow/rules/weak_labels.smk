@@ -16,7 +16,7 @@ rule train_and_score:
         "results/benchmarks/train_and_score/{dataset}_{rate}_{part}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: threads_of_each(PLAN.weak_labels.n_trainings, most=PLAN.weak_labels.models_per_job)
+    threads: threads_of_each(PLAN.weak_labels.n_jobs, most=PLAN.weak_labels.models_per_job)
     resources:
         mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(
             input.dataset, min(threads, PLAN.weak_labels.models_per_job), attempt

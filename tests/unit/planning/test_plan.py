@@ -20,7 +20,7 @@ def test_a_small_study_has_the_files_of_its_units():
     whole = planned(folds={"n_splits": 3}, weak_labels={"models_per_job": 2})
     stage = whole.weak_labels
     assert stage.models_of_part == [["kNN", "RF+ET"], ["FLAForest+"]] and stage.imputing == [1]
-    assert stage.estimated["rate"] == [0, 50] and stage.least == 50 and stage.n_trainings == 2
+    assert stage.estimated["rate"] == [0, 50] and stage.least == 50 and stage.n_jobs == 2
     unit = f"results/weak_labels/{DATASET}/rate-50"
     assert stage.files == [
         f"results/folds/{DATASET}/annealed/3-folds/repeats-1.npz",
@@ -86,6 +86,11 @@ def test_a_small_dataset_has_its_curves_in_the_same_job_if_the_splits_are_the_sa
     whole = planned(folds={"n_repeats": repeats}, weak_labels={"datasets": ["emotions"], "sample_curves": curves})
     assert whole.weak_labels.small == ["emotions"]
     assert whole.sample_curves.of_small == (["kNN"] if repeats == 1 else [])
+
+
+def test_a_small_dataset_shares_the_cores_with_the_trainings_of_others():
+    stage = planned(weak_labels={"datasets": ["emotions", DATASET], "missing_rates": [0, 50]}).weak_labels
+    assert stage.small == ["emotions"] and stage.n_jobs == 1 + 2
 
 
 def test_a_users_own_data_have_no_published_numbers(tmp_path):

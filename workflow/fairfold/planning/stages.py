@@ -168,9 +168,10 @@ class WeakLabelStage(Stage):
         return range(len(self.models_of_part))
 
     @property
-    def n_trainings(self) -> int:
-        """Number of jobs that train models."""
-        return len(list(self.units["dataset"])) * len(list(self.units["rate"])) * len(self.models_of_part)
+    def n_jobs(self) -> int:
+        """Number of jobs that train models: one for each small dataset, and several for each other one."""
+        n_others = len(list(self.units["dataset"])) - len(self.small)
+        return len(self.small) + n_others * len(list(self.units["rate"])) * len(self.models_of_part)
 
     def n_reference_labels(self, dataset: str) -> int | None:
         """Return the number of labels from which missing labels of a dataset are estimated.
