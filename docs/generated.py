@@ -540,6 +540,12 @@ def link_models(app: Sphinx, doctree: nodes.document, page: str) -> None:
             literal.replace_self(nodes.reference("", "", literal.deepcopy(), internal=True, refuri=uri))
 
 
+def shorten_navigation(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """List two levels in the navigation, because the third one, the names of the library, would fill each page."""
+    toctree = context["toctree"]
+    context["toctree"] = lambda **options: toctree(**options | {"maxdepth": 2})
+
+
 def skip_fields(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Skip fields of named tuples, which the docstring of the class documents."""
     return True if type(member).__name__ == "_tuplegetter" else None
@@ -552,4 +558,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_lexer("snakemake", PythonLexer)
     app.connect("autodoc-skip-member", skip_fields)
     app.connect("doctree-resolved", link_models)
+    app.connect("html-page-context", shorten_navigation, priority=400)  # before the theme, which draws the navigation
     return {"parallel_read_safe": True, "parallel_write_safe": True}
