@@ -39,6 +39,7 @@ MEASURED = {
     *("compare_splitters", "estimate_fold_effect", "compare_models", "train_and_score", "score_many_labels"),
     *("repeat_weak_labels", "score_mechanism", "repeat_procedures", "cross_test_models"),
     *("evaluate_pairs", "permute_pairs", "evaluate_feature_sets", "predict_ecoc", "compare_codes"),
+    "fit_final_model",
 }
 
 
@@ -51,24 +52,21 @@ def jobs_of(one_study, **options):
     return [(rule, job) for rule, job in jobs if "output" in job]
 
 
-def test_every_job_has_a_log_of_its_own_and_is_measured(study):
-    jobs = jobs_of(study())
+def test_jobs_have_logs_of_their_own_and_make_the_files_of_the_plan(study, tiny):
+    config = {**tiny, "final": {"fit": True}}
+    jobs = jobs_of(study(config))
     assert len(jobs) > 50
     logs = [job["log"] for _, job in jobs]
     assert len(set(logs)) == len(logs)
     for rule, job in jobs:
         assert ("benchmark" in job) is (rule in MEASURED), rule
-
-
-def test_the_plan_lists_the_files_of_all_jobs(study, tiny):
-    jobs = jobs_of(study({**tiny, "final": {"fit": True}}))
     made = {
         path
         for rule, job in jobs
         if rule != "check_scores"
         for path in re.sub(r" \(\w+\)", "", job["output"]).split(", ")
     }
-    whole = check_study({**tiny, "final": {"fit": True}})
+    whole = check_study(config)
     assert made == {*plan(whole, catalog_of(whole)).targets["study"].files}
 
 
@@ -77,7 +75,7 @@ def test_the_quick_study_has_few_jobs(study, root):
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
     code, output = study(config).run("--dry-run", "--quiet", "rules")
     assert code == 0, output
-    assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 57
+    assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 52
 
 
 def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
@@ -90,22 +88,13 @@ def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
         assert ("compare_published" in rules) is published
 
 
-@pytest.mark.parametrize(("cores", "expected"), [(9, {"2"}), (400, {"7"})])
-def test_units_share_the_cores(study, root, cores, expected):
-    """Four batched jobs share the cores equally; each has at least one and at most one per model."""
+@pytest.mark.parametrize(("per_job", "n_jobs", "cores", "threads"), [(7, 4, 9, "2"), (3, 12, 400, "3")])
+def test_trainings_are_split_into_jobs_that_share_the_cores(study, root, per_job, n_jobs, cores, threads):
+    """Each job has an equal share of the cores, at least one and at most one per model."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    config["weak_labels"]["models_per_job"] = 7
-    jobs = jobs_of(study(config), cores=cores)
-    threads = [job.get("threads", "1") for rule, job in jobs if rule == "train_and_score"]
-    assert len(threads) == 4
-    assert {*threads} == expected
-
-
-def test_models_of_a_unit_are_split_into_jobs(study, root):
-    config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    config["weak_labels"]["models_per_job"] = 3
-    jobs = [job for rule, job in jobs_of(study(config)) if rule == "train_and_score"]
-    assert len(jobs) == 2 * 2 * 3
+    config["weak_labels"]["models_per_job"] = per_job
+    jobs = [job for rule, job in jobs_of(study(config), cores=cores) if rule == "train_and_score"]
+    assert [job.get("threads", "1") for job in jobs] == [threads] * n_jobs
 
 
 @pytest.mark.parametrize("is_checked", [False, True])

@@ -83,12 +83,6 @@ def test_jobs_that_do_not_need_each_other_run_at_once(root):
     assert {*profile["group-components"].values()} == {profile["cores"]}
 
 
-def test_the_whole_study_can_be_planned(study, root):
-    """Planning fails if the name of a group uses a wildcard that one of its rules lacks."""
-    code, output = study().run("--dry-run", "--workflow-profile", str(root / PROFILE))
-    assert code == 0, output
-
-
 def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
     profile = load_profile(root)
     of_datasets, of_other_groups = {"split_dataset"}, {"tabulate_pairs"}
@@ -109,12 +103,15 @@ def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource, s
         assert evaluate(wanted[resource], 100.5, splitter=splitter) > evaluate(wanted[resource], splitter=splitter)
 
 
-def test_rules_request_memory_by_the_sizes_of_the_dataset(root, study):
-    """Requests without a size in the profile are those of the rules. A missing dataset has a constant one."""
+def test_the_whole_study_requests_memory_by_the_sizes_of_the_dataset(root, study):
+    """Requests without a size in the profile are those of the rules. A missing dataset has a constant one.
+
+    Planning fails if the name of a group uses a wildcard that one of its rules lacks.
+    """
     wanted = load_profile(root)["set-resources"]
     sized = {"train_and_score", "correct_scores", "fit_final_model"}
     assert {rule for rule, resources in wanted.items() if "mem_mb" not in resources} == {*sized, "compare_models"}
-    code, output = study().run("--dry-run", "--workflow-profile", str(root / PROFILE), "final")
+    code, output = study().run("--dry-run", "--workflow-profile", str(root / PROFILE), "study", "final")
     assert code == 0, output
     jobs = [job.split(":\n", 1) for job in re.split(r"^ *rule ", output, flags=re.MULTILINE)[1:]]
     for rule in sized:
