@@ -19,7 +19,10 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
 
+from fairfold import models
 from fairfold.errors import ModelError
 from fairfold.forests import load_model, make_model
 from fairfold.forests.models import OUT_OF_BAG_MODELS
@@ -182,6 +185,58 @@ def test_importance_is_measured_by_scores(data):
     assert abs(found["importances_mean"][3]) < 0.02
 
 
+# --- scikit-learn's contract -----------------------------------------------------------------------------------------
+
+ONE_D = "takes labels as columns only"
+TWO_CLASSES = "expects probabilities of both classes of one label"
+OTHER_VALUES = "feeds labels other than 0 and 1, which are refused on purpose"
+ZERO = "leaves samples out by a weight of zero, which is refused on purpose"
+EXPECTED_TO_FAIL = {
+    "check_classifier_data_not_an_array": OTHER_VALUES,
+    "check_classifier_not_supporting_multiclass": ONE_D,
+    "check_classifiers_classes": ONE_D,
+    "check_classifiers_one_label": ONE_D,
+    "check_classifiers_one_label_sample_weights": ZERO,
+    "check_classifiers_regression_target": ONE_D,
+    "check_classifiers_train": "asks for 1-D predictions",
+    "check_estimator_sparse_array": TWO_CLASSES,
+    "check_estimator_sparse_matrix": TWO_CLASSES,
+    "check_estimators_dtypes": OTHER_VALUES,
+    "check_fit2d_1feature": OTHER_VALUES,
+    "check_sample_weight_equivalence_on_dense_data": ZERO,
+    "check_sample_weight_equivalence_on_sparse_data": ZERO,
+    "check_sample_weights_not_an_array": OTHER_VALUES,
+    "check_sample_weights_not_overwritten": OTHER_VALUES,
+    "check_sample_weights_pandas_series": OTHER_VALUES,
+    "check_sample_weights_shape": OTHER_VALUES,
+}
+ONE_BYTE = {"check_classifiers_multilabel_output_format_predict": "predictions take one byte per label"}
+
+
+# ECOCClassifier, its learners and the Gaussian classifiers are checked by the tests of their packages.
+@pytest.mark.parametrize(
+    ("name", "settings", "further"),
+    [
+        ("SLCForest", {"n_trees": 1, "max_levels": 1}, {}),
+        ("gcForest+", {"n_trees": 1, "max_levels": 1}, {}),
+        ("logistic", {}, ONE_BYTE),
+    ],
+)
+def test_scikit_learns_checks(name, settings, further):
+    failed = EXPECTED_TO_FAIL | further
+    found = check_estimator(models.make_model(name, **settings), expected_failed_checks=failed, on_skip=None)
+    assert {each["check_name"] for each in found if each["status"] == "xfail"} == set(failed)
+
+
+@pytest.mark.parametrize("name", ["Stack+", "logistic", "joint-GB", "joint-GB+", "LightGBM", "gcForest"])
+def test_tags(name):
+    tags = get_tags(models.make_model(name))
+    assert tags.input_tags.sparse and tags.input_tags.allow_nan
+    assert tags.target_tags.two_d_labels and tags.target_tags.multi_output and tags.target_tags.required
+    assert not tags.target_tags.one_d_labels and not tags.target_tags.single_output
+    assert tags.classifier_tags.multi_label and not tags.classifier_tags.multi_class
+
+
 # --- names of features and labels -------------------------------------------------------------------------------------
 
 
@@ -196,11 +251,12 @@ def test_classes_are_the_numbers_of_the_labels(data):
 @pytest.mark.parametrize("name", NAMED)
 def test_names_are_kept_and_stored(name, data, frames, tmp_path):
     X, Y = frames
-    model = small(name).fit(X, Y)
+    model = small(name).fit(X=X, y=Y)
     model.save(tmp_path / "model.npz")
     plain = small(name).fit(*data)
     for fitted in (model, load_model(tmp_path / "model.npz")):
         assert fitted.feature_names_in_.tolist() == FEATURES
+        assert fitted.label_names_in_.tolist() == LABELS
         assert fitted.classes_.tolist() == [0, 1, 2]
         assert fitted.predict_proba(X).tobytes() == plain.predict_proba(data[0]).tobytes()
         with pytest.warns(UserWarning, match="X does not have valid feature names, but .* was fitted with feature nam"):
@@ -214,7 +270,7 @@ def test_what_has_no_names_gets_none(data, frames, tmp_path):
         model.fit(X, Y)
         model.save(tmp_path / "model.npz")
         for fitted in (model, load_model(tmp_path / "model.npz")):
-            assert not hasattr(fitted, "feature_names_in_")
+            assert not hasattr(fitted, "feature_names_in_") and not hasattr(fitted, "label_names_in_")
     with pytest.warns(UserWarning, match="X has feature names, but CascadeForest was fitted without feature names"):
         model.predict(frames[0])
 

@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import check_estimator
 
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
@@ -20,34 +19,6 @@ from fairfold.weak_labels import mask_positives
 # One model per kind of imputation, correction and embedding; the others combine these.
 EVERY = [(name, None) for name in ("gcForest+", "FLAForest+", "CaFE-SLC+")]
 EVERY += [(name, variant) for name in ("LCForest", "CaFE-OS", "CaFE-SLC", "CaFE-FLA") for variant in VARIANTS]
-
-ONE_D = "takes labels as columns only"
-TWO_CLASSES = "expects probabilities of both classes of one label"
-OTHER_VALUES = "feeds labels other than 0 and 1, which are refused on purpose"
-EXPECTED_TO_FAIL = {
-    "check_classifier_data_not_an_array": OTHER_VALUES,
-    "check_classifier_not_supporting_multiclass": ONE_D,
-    "check_classifiers_classes": ONE_D,
-    "check_classifiers_one_label": ONE_D,
-    "check_classifiers_regression_target": ONE_D,
-    "check_classifiers_train": "asks for 1-D predictions",
-    "check_estimator_sparse_array": TWO_CLASSES,
-    "check_estimator_sparse_matrix": TWO_CLASSES,
-    "check_estimators_dtypes": OTHER_VALUES,
-    "check_fit2d_1feature": OTHER_VALUES,
-    "check_sample_weight_equivalence_on_dense_data": "calls the labels y",
-    "check_sample_weight_equivalence_on_sparse_data": "calls the labels y",
-    "check_classifiers_one_label_sample_weights": "leaves samples out by a weight of zero, which is refused",
-    **dict.fromkeys(
-        [
-            "check_sample_weights_not_an_array",
-            "check_sample_weights_not_overwritten",
-            "check_sample_weights_pandas_series",
-            "check_sample_weights_shape",
-        ],
-        OTHER_VALUES,
-    ),
-}
 
 
 @pytest.fixture(scope="module")
@@ -160,12 +131,6 @@ def test_defaults_are_the_papers(name):
     assert (parameters["n_trees"], parameters["min_samples_leaf"]) == (150, 5)
     assert (parameters["max_levels"], parameters["threshold"]) == (10, 0.5)
     assert parameters.get("percentile", 0.95) == 0.95
-
-
-@pytest.mark.parametrize("name", ["SLCForest", "gcForest+"])
-def test_scikit_learns_checks(name):
-    model = make_model(name, n_trees=5, max_levels=1)
-    check_estimator(model, expected_failed_checks=EXPECTED_TO_FAIL, on_skip=None)
 
 
 @pytest.mark.parametrize(

@@ -129,11 +129,12 @@ def test_frames_are_what_their_numbers_are(data, name, tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd")).astype({"a": "Float64", "b": "float32"})
     exact = frame.to_numpy(dtype=float)
     expected = make_model(name, random_state=0).fit(exact, Y).predict_proba(exact)
-    model = make_model(name, random_state=0).fit(frame, Y)
+    model = make_model(name, random_state=0).fit(X=frame, y=pd.DataFrame(Y, columns=["sea", "sky", "sand"]))
     np.testing.assert_array_equal(model.predict_proba(frame), expected)
     np.testing.assert_array_equal(model.predict_proba(exact), expected)
     model.save(tmp_path / "model")
     for each in (model, load_model(tmp_path / "model")):
+        assert each.label_names_in_.tolist() == ["sea", "sky", "sand"]
         with pytest.raises(ModelError, match="has 'd' in place of 'a', so its columns are in another order"):
             each.predict_proba(frame[list("dcba")])
     with pytest.raises(ModelError, match=r"(X has 3 features, but|shape \(60, 3\))"):

@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix, append_columns, with_sparsity
 from fairfold.core.groups import SampleMetadata, group_codes
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.precision import DistinctValues
 from fairfold.core.validation import check_weights, check_whole_number, has_unmeasured
-from fairfold.errors import ModelError, first_sentence
+from fairfold.errors import ModelError
 from fairfold.forests.levels import Level
 from fairfold.forests.multilabel_model import MultilabelModel
-from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import mean_of_forests, n_kept
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 
@@ -45,7 +44,7 @@ class BaseCascade(MultilabelModel):
     def fit(
         self,
         X: Matrix,
-        Y: Matrix,
+        y: Matrix,
         *,
         first_level: Level | None = None,
         groups: ArrayLike | None = None,
@@ -58,9 +57,9 @@ class BaseCascade(MultilabelModel):
         X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
             Training samples. NaN in dense data is a missing value; infinite values are not allowed. If ``X`` is a data
             frame, its column names are stored and checked at prediction.
-        Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+        y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
             Observed labels of 0/1. NaN is an unmeasured label and is ignored. The column names of a data frame are
-            stored. Predictions are sparse if ``Y`` is sparse.
+            stored. Predictions are sparse if ``y`` is sparse.
         first_level : Level or None, default=None
             Level 0 of another model that was fitted on the same data with the same seed and forest settings. It is
             reused and saves the time to grow it. A level of a model loaded from a file cannot be used.
@@ -82,7 +81,7 @@ class BaseCascade(MultilabelModel):
             some of the column names are strings, or ``first_level`` was fitted on data of another shape.
         """
         self._check_parameters(self._choices)
-        X, observed = self._check_data(X, Y)
+        X, observed = self._check_data(X, y)
         if first_level is not None:
             _check_first_level(first_level, X, observed)
         codes = None if groups is None else group_codes(groups, observed.shape[0])
@@ -130,14 +129,6 @@ class BaseCascade(MultilabelModel):
         if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MOST_EXACT):
             return False
         return self.imputation is None and not has_unmeasured(Y)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
-        tags.target_tags.one_d_labels = tags.target_tags.single_output = False
-        tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
-        return tags
 
     @abstractmethod
     def _grow(
@@ -199,16 +190,9 @@ class BaseCascade(MultilabelModel):
                 raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")
 
     def _check_features(self, X: Matrix, *, reset: bool) -> Matrix:
-        names = column_names(X)
-        if not reset:
-            check_same_names(names, getattr(self, "feature_names_in_", None))
-        try:
-            finite = True if sparse.issparse(X) else "allow-nan"
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
-        except (ValueError, np.exceptions.DTypePromotionError) as error:  # Dates mixed with numbers raise the latter.
-            # The first sentence of scikit-learn's message names the problem; its general advice follows.
-            advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
-            raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
+        self._check_names(X, reset=reset)
+        finite = True if sparse.issparse(X) else "allow-nan"
+        X = self._validated(X, reset=reset, dtype=np.float64, ensure_all_finite=finite)
         if reset:
             self.preparation_ = make_pipeline(DistinctValues(), MissingValueFiller(for_trees=True)).fit(X)
         return self.preparation_.transform(X)

@@ -9,14 +9,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.core.arrays import Matrix, are_above, map_rows, to_dense, with_sparsity
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
 from fairfold.core.probabilities import FLOOR
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, with_nan
-from fairfold.errors import ModelError
+from fairfold.errors import ModelError, first_sentence
+from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.storage import save_model
 from fairfold.metrics.decisions import Objective, decide
 
@@ -31,6 +33,7 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
     hierarchy: Hierarchy | None
     n_labels_: int
     sparse_labels_: bool
+    label_names_in_: np.ndarray
     training_labels_: list[Matrix]
     imputation_log_: list[dict[str, Any]]
 
@@ -164,11 +167,43 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
         """Object that holds the thresholds for objectives."""
         return self
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.one_d_labels = tags.target_tags.single_output = False
+        tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
+        return tags
+
+    def _check_names(self, X: Any, *, reset: bool) -> None:
+        """Check the names of the features, against those of ``fit`` unless ``reset``."""
+        names = column_names(X)
+        if not reset:
+            check_same_names(names, getattr(self, "feature_names_in_", None))
+
+    def _validated(self, X: Any, *, reset: bool, **checks: Any) -> Matrix:
+        """Check features as scikit-learn does. ``reset`` sets the expected number and names of features."""
+        try:
+            return validate_data(self, X, accept_sparse="csr", reset=reset, **checks)
+        except (ValueError, np.exceptions.DTypePromotionError) as error:  # Dates mixed with numbers raise the latter.
+            # The first sentence of scikit-learn's message names the problem; its general advice follows.
+            advice = "Features must be finite numbers, one row per sample"
+            if "Reshape your data" in str(error):
+                advice = "Reshape your data, one row per sample"
+            elif "is expecting" in str(error):
+                advice = "Use the features of the training samples"
+            raise ModelError(f"{first_sentence(error)}. {advice}.") from None
+
     def _reconciled(self, proba: Matrix) -> Matrix:
         return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
 
     def _checked_labels(self, Y: Matrix, n_samples: int) -> Matrix:
         codes = check_training_labels(Y, n_samples, ModelError).astype(np.int8)
+        if hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+        names = getattr(Y, "columns", ())
+        if len(names) and all(isinstance(name, str) for name in names):
+            self.label_names_in_ = np.array(names, dtype=object)
         self.sparse_labels_, Y = sparse.issparse(codes), with_nan(codes)
         Y = sparse.csr_array(Y) if self.learns_sparse(Y) else to_dense(Y, "Y", ModelError)
         check_hierarchy(self.hierarchy, Y.shape[1])

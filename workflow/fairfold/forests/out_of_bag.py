@@ -117,6 +117,8 @@ class OutOfBagCascade(BaseCascade):
         Number of labels.
     feature_names_in_ : ndarray of shape (n_features,)
         Column names of ``X`` in ``fit``. Defined only if ``X`` is a data frame whose column names are all strings.
+    label_names_in_ : ndarray of shape (n_labels,)
+        Column names of ``y`` in ``fit``. Defined only if ``y`` is a data frame whose column names are all strings.
     classes_ : ndarray of shape (n_labels,)
         Indices of the labels.
 

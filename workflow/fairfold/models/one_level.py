@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from joblib import parallel_config
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -27,7 +26,6 @@ from fairfold.datasets.typed import TypedSamples
 from fairfold.errors import ModelError, first_sentence
 from fairfold.features import TableEncoder
 from fairfold.forests.multilabel_model import MultilabelModel
-from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketches import MOST_EXACT
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.models.measured import on_measured
@@ -71,6 +69,8 @@ class OneLevelModel(MultilabelModel):
         Always empty.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
+    label_names_in_ : ndarray of shape (n_labels,)
+        Column names of ``y`` in ``fit``. Defined only if ``y`` is a data frame whose column names are all strings.
     sparse_labels_ : bool
         Whether training labels were sparse. If so, predictions are sparse.
     """
@@ -86,7 +86,7 @@ class OneLevelModel(MultilabelModel):
     random_state: int | np.random.RandomState | None = None
 
     def fit(
-        self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Matrix, y: Matrix, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit the classifier.
 
@@ -94,8 +94,8 @@ class OneLevelModel(MultilabelModel):
         ----------
         X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
             Features.
-        Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
-            Labels of 0/1. NaN marks an unmeasured label, which is ignored. If ``Y`` is sparse, predictions are sparse.
+        y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1. NaN marks an unmeasured label, which is ignored. If ``y`` is sparse, predictions are sparse.
         groups : array-like of shape (n_samples,), default=None
             Groups of samples for estimators that hold out samples.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -113,7 +113,7 @@ class OneLevelModel(MultilabelModel):
             them.
         """
         X = self._checked_features(X, reset=True)
-        Y = self._checked_labels(Y, X.shape[0])
+        Y = self._checked_labels(y, X.shape[0])
         estimator = on_measured(clone(self.estimator).set_params(**self._given(), **self._terms()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
         arguments = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
@@ -144,21 +144,12 @@ class OneLevelModel(MultilabelModel):
             self.encoder_ = clone(self.encoder).set_params(**roles) if is_table else None
         if (encoder := getattr(self, "encoder_", None)) is not None:
             return self._encoded(X, encoder, reset=reset)
-        names = column_names(X)
-        if reset:
-            self.feature_names_in_ = names
-        check_same_names(names, getattr(self, "feature_names_in_", None))
-        if isinstance(X, pd.DataFrame):
-            is_numeric = all(map(pd.api.types.is_numeric_dtype, X.dtypes))
-            X = X.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric else X
-        elif not sparse.issparse(X):
-            X = np.asarray(X)
-        n_features = X.shape[1] if X.ndim == 2 else None
-        if reset:
-            self.n_features_in_ = n_features
-        elif n_features != getattr(self, "n_features_in_", n_features):
-            raise ModelError(f"X has {n_features} features, but the model was fitted on {self.n_features_in_}.")
-        return X
+        self._check_names(X, reset=reset)
+        if not isinstance(X, pd.DataFrame):
+            return self._validated(X, reset=reset, dtype=None, ensure_all_finite=False)
+        if all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
+            return self._validated(X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        return self._validated(X, reset=reset, skip_check_array=True)
 
     def _encoded(self, X: Any, encoder: TableEncoder, *, reset: bool) -> Matrix:
         if not isinstance(X, pd.DataFrame):

@@ -6,8 +6,8 @@ rules, tables and figures look models up here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from inspect import signature
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -178,12 +178,14 @@ def make_model(
     random_state : int, RandomState or None, default=None
         Seed of the model.
     **settings : object
-        Settings of the model. For those of the deep forests, see :func:`fairfold.forests.make_model`.
+        Settings of the model, which are the arguments of its constructor; the message of an error lists them. For those
+        of the deep forests, see :func:`fairfold.forests.make_model`. Hyperparameters of other packages have the names
+        that ``get_params`` returns, and ``set_params`` changes them.
 
     Returns
     -------
     estimator object
-        Scikit-learn classifier with the methods ``fit(X, Y)``, ``predict``, ``predict_proba`` and
+        Scikit-learn classifier with the methods ``fit(X, y)``, ``predict``, ``predict_proba`` and
         ``staged_predict_proba``. Probabilities have the shape (n_samples, n_labels). The last method yields them level
         by level.
 
@@ -209,7 +211,11 @@ def make_model(
         known = {"categories": categories} if categories and spec.accepts_categories else {}
         model = resolve_name(spec.make)(**spec.parameters, **settings, **known)
     except TypeError as error:
-        raise ModelError(f"model {name} cannot be created: {error}.") from None
+        taken = dict.fromkeys([*spec.settings, *_arguments(resolve_name(spec.make))]).keys() - spec.parameters.keys()
+        raise ModelError(
+            f"model {name} cannot be created: {error}. Its settings: {', '.join(sorted(taken)) or 'none'}. To change "
+            "hyperparameters, pass names of get_params() to set_params()."
+        ) from None
     if "label_frequency" in model.get_params(deep=False):
         model.set_params(label_frequency=label_frequency)
     if features is not None:
@@ -224,6 +230,11 @@ def make_model(
         raise ModelError(f"model {name} has levels but no parameter hierarchy. Add this parameter to the model.")
     parameters = {} if hierarchy is None else {"hierarchy": hierarchy}
     return model.set_params(**parameters, n_jobs=n_jobs, random_state=random_state)
+
+
+def _arguments(function: Callable) -> list[str]:
+    kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    return [name for name, each in signature(function).parameters.items() if each.kind in kinds]
 
 
 def _encoder_for(model: ClassifierMixin, spec: ModelSpec) -> TableEncoder:
