@@ -6,9 +6,9 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("rules", "scripts", "report", "profiles")
+PARTS = ("rules", "scripts", "envs", "report", "profiles")
 FILES = (
-    *("Snakefile", "workflow/Snakefile", "envs/environment.yaml", "envs/requirements.lock"),
+    *("Snakefile", "workflow/Snakefile", "envs/requirements.lock"),
     *("resources/datasets.yaml", "config", "resources/published", *(f"workflow/{part}" for part in PARTS)),
 )
 

@@ -1,4 +1,4 @@
-"""Make the other files of this folder consistent with requirements.lock.
+"""Make the other files of the environments consistent with requirements.lock.
 
 Its versions are written into environment.yaml and Apptainer.def, and its packages are removed from baselines.lock.
 """
@@ -47,7 +47,7 @@ def main() -> None:
     versions = locked_versions((HERE / "requirements.lock").read_text(encoding="utf-8"))
     image, baselines = HERE / "Apptainer.def", HERE / "baselines.lock"
     baselines.write_text(additional(baselines.read_text(encoding="utf-8"), versions), encoding="utf-8")
-    (HERE / "environment.yaml").write_text(environment(versions), encoding="utf-8")
+    (HERE.parent / "workflow/envs/environment.yaml").write_text(environment(versions), encoding="utf-8")
     image.write_text(relabeled(image.read_text(encoding="utf-8"), versions), encoding="utf-8")
 
 

@@ -194,7 +194,9 @@ def locked(root):
 
 
 def conda_pins(root):
-    return dict(pin.split("=") for pin in yaml.safe_load((root / "envs/environment.yaml").read_text())["dependencies"])
+    return dict(
+        pin.split("=") for pin in yaml.safe_load((root / "workflow/envs/environment.yaml").read_text())["dependencies"]
+    )
 
 
 def test_conda_and_lock_state_the_same(root, locked):

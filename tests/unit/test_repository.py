@@ -7,6 +7,8 @@ import tomllib
 import pytest
 import yaml
 
+from fairfold.planning.check import check_config
+
 
 @pytest.fixture
 def citation(root):
@@ -19,10 +21,27 @@ def test_the_workflow_catalog_finds_what_it_needs(root):
     assert usage["software-stack-deployment"] == {"conda": True, "apptainer": True} and usage["report"] is True
     assert set(usage["mandatory-flags"]) == {"desc", "flags"}
     assert (root / "workflow/Snakefile").is_file() and (root / "config/config.yaml").is_file()
-    assert "config.yaml" in (root / "config/README.md").read_text()
+    readme = (root / "config/README.md").read_text()
+    assert "config.yaml" in readme
+    assert not re.search(r"\]\((?!https:)", readme)  # The catalog shows this page elsewhere.
+    assert set(re.findall(r"^\| `([a-z_]+)[.`]", readme, re.MULTILINE)) >= {"seed", "data", "folds", "weak_labels"}
+    check_config(yaml.safe_load((root / ".test/config/config.yaml").read_text()))
     assert "snakemake" in (root / "README.md").read_text().lower()
     text = (root / "workflow/Snakefile").read_text()
     assert re.search(r"^report: ", text, re.MULTILINE) and re.search(r"^container: ", text, re.MULTILINE)
+
+
+def test_rules_need_no_number_of_cores(root):
+    """``workflow.cores`` stops ``snakemake --rulegraph`` and ``--dag`` without ``--cores``."""
+    files = [root / "workflow/Snakefile", *(root / "workflow/rules").rglob("*.smk")]
+    assert [path.name for path in files if "workflow.cores" in path.read_text()] == []
+
+
+def test_workflows_run_targets_of_make(root):
+    jobs = yaml.safe_load((root / ".github/workflows/tests.yml").read_text())["jobs"]
+    targets = jobs["make"]["strategy"]["matrix"]["target"]
+    assert set(targets) == {"lint", "test", "docs", "package-test"}
+    assert set(targets) <= set(re.findall(r"^([\w-]+): ", (root / "Makefile").read_text(), re.MULTILINE))
 
 
 def test_the_citation_names_the_organization(root, citation):

@@ -14,7 +14,7 @@ rule check_scores:
     retries: 0
     localrule: True  # short, and the profile of a cluster would retry it
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         parts=lambda wildcards: [part for part, tables in PLAN.targets[wildcards.target].scores.items() for _ in tables],
         code=code_of("check_scores"),

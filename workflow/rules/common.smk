@@ -41,7 +41,7 @@ def numbers_of_job(firsts):
 
 def threads_of_each(n_jobs, most):
     """Return the threads of each of some jobs: one, and more if there are more cores than jobs."""
-    return max(min((workflow.cores or 1) // max(n_jobs, 1), most), 1)
+    return max(min((workflow.resource_settings.cores or 1) // max(n_jobs, 1), most), 1)
 
 
 def memory_for(wildcards, input, attempt):

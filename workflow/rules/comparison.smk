@@ -38,7 +38,7 @@ rule compare_models:
         dataset=one_of(PLAN.weak_labels.small),
     priority: 1  # start the longest jobs early
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     # A process takes as long to start as some models to train.
     threads: threads_of_each(PLAN.weak_labels.n_jobs, most=max(len(STUDY.weak_labels.models) // 3, 1))
     resources:

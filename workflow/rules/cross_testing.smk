@@ -13,7 +13,7 @@ rule cross_test_models:
         "results/benchmarks/cross_test_models/{dataset}_{first}.tsv"
     priority: 1  # start the longest jobs early; only tables depend on them
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         repetitions=numbers_of_job(PLAN.cross_testing.choices["first"]),

@@ -10,7 +10,7 @@ rule prepare_dataset:
     priority: 2  # all other jobs wait for data and folds
     localrule: True  # downloads; the nodes of a cluster often have no network
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         # A user's own files are not inputs: Snakemake would treat braces as wildcards and add a module's prefix.
         dataset=lambda wildcards: wildcards.dataset,
@@ -40,7 +40,7 @@ rule describe_study:
     priority: 1  # `fairfold study` shows data and plan first
     localrule: True  # shows its warnings on the screen
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         study=STUDY,
         config=STUDY.model_dump(by_alias=True),  # a change outdates the description

@@ -9,7 +9,7 @@ rule draw_overview:
     log:
         "results/logs/draw_overview.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         figures=lambda wildcards, output: {
             name: [PLAN.figures[name].spec.name, PLAN.figures[name].options] for name in output.keys()

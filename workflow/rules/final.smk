@@ -35,7 +35,7 @@ rule fit_final_model:
     benchmark:
         "results/benchmarks/fit_final_model/{dataset}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     threads: threads_of_each(len(PLAN.final.datasets), most=8)
     resources:
         mem_mb=memory_for,

@@ -12,7 +12,7 @@ rule score_mechanism:
     benchmark:
         "results/benchmarks/score_mechanism/{dataset}_{mechanism}_{wrong}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         missing_rate=STUDY.weak_labels.mechanisms.missing_rate,

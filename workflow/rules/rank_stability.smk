@@ -12,7 +12,7 @@ rule repeat_weak_labels:
     benchmark:
         "results/benchmarks/repeat_weak_labels/{dataset}_{rate}_{splitter}_{first}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         repeats=numbers_of_job(PLAN.rank_stability.jobs["first"]),
@@ -41,7 +41,7 @@ rule tabulate_rank_stability:
     log:
         "results/logs/tabulate_rank_stability.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         code=code_of("tabulate_rank_stability"),
     script:

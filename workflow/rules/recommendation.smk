@@ -23,7 +23,7 @@ rule correct_scores:
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     resources:
         mem_mb=memory_for,
     params:
@@ -51,7 +51,7 @@ rule score_checked_cells:
     log:
         "results/logs/score_checked_cells/{dataset}.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         threshold=STUDY.weak_labels.forest.threshold,
         score=STUDY.weak_labels.scoring,
@@ -117,7 +117,7 @@ rule recommend_models:
     log:
         "results/logs/recommend_models.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         datasets=STUDY.weak_labels.datasets,
@@ -152,7 +152,7 @@ rule write_answers:
         "results/logs/write_answers.log",
     localrule: True  # short
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         code=code_of("write_answers"),
     script:

@@ -11,7 +11,7 @@ rule render_report:
     log:
         "results/logs/render_report.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         study=STUDY,
         code=code_of("render_report", "report"),
@@ -29,7 +29,7 @@ rule pack_figures:
     log:
         "results/logs/pack_figures.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         study=STUDY,
         code=code_of("pack_figures", "report"),
@@ -46,7 +46,7 @@ rule publish:
         "results/logs/publish.log",
     localrule: True  # runs Snakemake to list the jobs of the study
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         settings=STUDY.publish.model_dump(),
         code=code_of("publish", "report"),
@@ -65,7 +65,7 @@ rule concat_tables:
         joined=one_of(name for name, parts in PLAN.joined.items() if parts),
     localrule: True  # short; in a submission, the tables of one part would wait for another part
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         code=code_of("concat_tables"),
     script:

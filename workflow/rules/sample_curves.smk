@@ -11,7 +11,7 @@ rule score_by_samples:
     log:
         "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         curve=models.curve_options(STUDY),
         settings=lambda wildcards: models.model_settings(STUDY, wildcards.model, STUDY.weak_labels.sample_curves),

@@ -12,7 +12,7 @@ rule split_dataset:
     cache: "omit-software"
     priority: 2  # all other jobs wait for data and folds
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         # The cache identifies jobs by parameters, not by wildcards, so list everything that changes the folds.
         splitter="{splitter}",
@@ -37,7 +37,7 @@ rule compare_splitters:
     benchmark:
         "results/benchmarks/compare_splitters/{dataset}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     threads: threads_of_each(len(STUDY.splitting.datasets), most=len(STUDY.splitting.methods))
     params:
         seed=STUDY.seed,
@@ -60,7 +60,7 @@ rule estimate_fold_effect:
     benchmark:
         "results/benchmarks/estimate_fold_effect/{dataset}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         n_splits=STUDY.folds.n_splits,
@@ -88,7 +88,7 @@ rule tabulate_splitting:
     log:
         "results/logs/tabulate_splitting.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         code=code_of("tabulate_splitting"),
     script:

@@ -15,7 +15,7 @@ rule train_and_score:
     benchmark:
         "results/benchmarks/train_and_score/{dataset}_{rate}_{part}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     threads: threads_of_each(PLAN.weak_labels.n_jobs, most=PLAN.weak_labels.models_per_job)
     resources:
         mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(
@@ -48,7 +48,7 @@ rule score_hierarchies:
     log:
         "results/logs/score_hierarchies.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         code=code_of("score_hierarchies"),
     script:
@@ -79,7 +79,7 @@ rule score_many_labels:
     benchmark:
         "results/benchmarks/score_many_labels.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         options=STUDY.weak_labels.many_labels.model_dump(include={"bands", "propensity"}),
         code=code_of("score_many_labels"),

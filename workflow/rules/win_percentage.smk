@@ -14,7 +14,7 @@ rule evaluate_feature_sets:
     wildcard_constraints:
         order="sets|permuted",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         models={
@@ -66,7 +66,7 @@ rule tabulate_model_wins:
     log:
         "results/logs/tabulate_model_wins.log",
     conda:
-        "../../envs/environment.yaml"
+        "../envs/environment.yaml"
     params:
         alpha=STUDY.win_percentage.alpha,
         code=code_of("tabulate_model_wins"),

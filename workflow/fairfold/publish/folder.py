@@ -33,7 +33,7 @@ CHECKS = "checks"
 _COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "recommendation/checked/*.csv", "final/*/*.csv")
 _PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
 _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
-_ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
+_ENVIRONMENT = ("envs/requirements.lock", "workflow/envs/environment.yaml")
 _LIBRARY = Path(__file__).parents[2]
 # Files of a checkout from which `pip install` builds the package.
 _CODE = ("LICENSE", "README.md", "Snakefile", "pyproject.toml", "setup.py", "workflow/**/*")

@@ -11,7 +11,7 @@ rule repeat_procedures:
     benchmark:
         "results/benchmarks/repeat_procedures/{experiment}_{first}.tsv"
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         repetitions=numbers_of_job(PLAN.cross_testing.experiments["first"]),
@@ -44,7 +44,7 @@ rule tabulate_cross_testing:
     log:
         "results/logs/tabulate_cross_testing.log",
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         figures=PLAN.cross_testing.figures,
         candidates=STUDY.cross_testing.models.candidates,

@@ -19,7 +19,7 @@ rule predict_ecoc:
     benchmark:
         "results/benchmarks/predict_ecoc.tsv"
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     threads: 8 if "arrhythmia" in STUDY.ecoc.examples else 1
     params:
         seed=STUDY.seed,
@@ -40,7 +40,7 @@ rule compare_codes:
     benchmark:
         "results/benchmarks/compare_codes/{dataset}.tsv"
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         options={"n_splits": STUDY.ecoc.n_splits, "designs": STUDY.ecoc.comparison.designs},

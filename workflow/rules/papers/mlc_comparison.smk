@@ -10,7 +10,7 @@ rule compare_with_study:
     log:
         "results/logs/compare_with_study/{dataset}.log",
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     threads: 8
     params:
         seed=STUDY.seed,

@@ -22,7 +22,7 @@ rule compare_published:
     log:
         "results/logs/compare_published.log",
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         study=STUDY,
         code=code_of("compare_published"),

@@ -16,7 +16,7 @@ rule evaluate_pairs:
     benchmark:
         "results/benchmarks/evaluate_pairs/{dataset}.tsv"
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     threads: threads_of_each(len(STUDY.win_percentage.datasets), most=STUDY.win_percentage.jobs_per_dataset)
     params:
         seed=STUDY.seed,
@@ -40,7 +40,7 @@ rule permute_pairs:
     benchmark:
         "results/benchmarks/permute_pairs/{dataset}_{first}.tsv"
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         permutations=numbers_of_job(PLAN.win_percentage.permuted_pairs),
@@ -81,7 +81,7 @@ rule tabulate_pairs:
     log:
         "results/logs/tabulate_pairs.log",
     conda:
-        "../../../envs/environment.yaml"
+        "../../envs/environment.yaml"
     params:
         **STUDY.win_percentage.model_dump(
             include={"kurtosis_multiple", "most_draws", "alpha", "independent", "sampling"}
