@@ -20,7 +20,7 @@ from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
 from fairfold.models import make_model
 from fairfold.planning.check import check_config
-from fairfold.publish.summaries import n_rounded, predictors_of
+from fairfold.publish.summaries import n_rounded, outcomes_of, predictors_of
 from fairfold.recommendation.repeated_study import repeat_on_splits
 from fairfold.win_percentage.steps import evaluate_on_sets
 
@@ -253,6 +253,16 @@ def test_summaries_have_numbers_of_numbers_only(data):
     table = predictors_of(data).set_index("predictor")
     assert table["missing"].tolist() == [0, 0, 0, 0] and table["mean"].notna().tolist() == [True, False, False, False]
     assert n_rounded(data) == 0
+
+
+def test_summaries_count_cells_of_the_table_not_of_its_encoding(tmp_path):
+    soil = ["", "", "", *np.resize(["wet", "dry", "rock"], N - 3)]
+    data = read(tmp_path, table(soil=soil).drop(columns=["notes", "seen"]), id="plant", categorical="one-hot")
+    table_of = predictors_of(data)
+    assert table_of["column"].tolist() == ["height", *["soil"] * 4]
+    assert table_of["missing"].tolist() == [0, 3, 3, 3, 3]
+    positive = data.Y[:, 0] == 1
+    assert outcomes_of(data)["missing_if_positive"][0] == positive[:3].sum() / positive.sum() / 2
 
 
 def test_roles_that_would_not_be_used_are_refused(tmp_path):

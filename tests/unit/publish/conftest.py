@@ -120,7 +120,13 @@ def maker(folder, config):
         jobs |= {"ended": "2026-01-02T03:04:05+00:00", "is_done": is_done}
         counts = {"label": ["shade", "moss"], "positives": [40, 4], "negatives": [70, 116], "unmeasured": [10, 0]}
         counts |= {"missing_if_positive": [0.01, 0.0], "missing_if_negative": 0.02}
-        features = {"predictor": ["height", "width"], "missing": [3, 0], "mean": 1.5, "sd": 0.1}
+        features = {
+            "predictor": ["height", "width"],
+            "column": ["height", "width"],
+            "missing": [3, 0],
+            "mean": 1.5,
+            "sd": 0.1,
+        }
         features |= {"q25": 1.0, "median": 1.5, "q75": 2.0}
         folds = {"fold": range(5), "training_samples": 96, "training_positives": [35, 36, 35, 35, 35]}
         folds |= {"test_samples": 24, "test_positives": [9, 8, 9, 9, 9]}

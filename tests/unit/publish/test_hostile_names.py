@@ -88,7 +88,7 @@ def test_a_publication_of_hostile_names(make_facts, names, tmp_path):
     facts = make_facts()
     counts = {"dataset": "plants", "label": names, "positives": 4, "negatives": 100, "unmeasured": 0}
     outcomes = pd.DataFrame({**counts, "missing_if_positive": 0.0, "missing_if_negative": 0.0})
-    predictors = pd.concat([facts.predictors.iloc[:1].assign(predictor=name) for name in names])
+    predictors = pd.concat([facts.predictors.iloc[:1].assign(predictor=name, column=name) for name in names])
     groups = pd.DataFrame({"dataset": "plants", "group": names, "feature": names})
     scores = facts.table("final/plants/label_scores.csv")
     scores = pd.concat([scores.iloc[:1].assign(label=name, roc_auc=0.1 * at) for at, name in enumerate(names)])

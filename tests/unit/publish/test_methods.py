@@ -23,10 +23,19 @@ def text_of(facts):
     return as_markdown(methods(facts))
 
 
+def test_features_are_the_columns_of_the_table(make_facts):
+    facts = make_facts()
+    encoded = facts.predictors.assign(column="height", missing=3)
+    text = text_of(replace(facts, predictors=encoded))
+    assert "1 features, 2 after encoding, and 2 labels" in text
+    assert "Of the feature cells of plants, 2.5 % are missing" in text
+
+
 def test_methods_state_what_ran(make_facts):
     text = text_of(make_facts())
     assert "The dataset plants (plants.csv, SHA-256 " in text
     assert "has 120 samples, 2 features and 2 labels." in text
+    assert "All 2 features of plants were used" in text and "Of the feature cells of plants, 1.2 % are missing" in text
     assert "into 5 folds by iterative stratification [@sechidis2011] followed by simulated annealing" in text
     assert "All samples of plants with the same value of the column site are in the same fold." in text
     assert (

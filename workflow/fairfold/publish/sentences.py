@@ -233,7 +233,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "files": [f"{each.name.rsplit('/', 1)[-1]}, SHA-256 {each.sha256}" for each in sources if each.path],
         "about": [each.about for each in sources if each.about],
         "outcomes": facts.outcomes[facts.outcomes["dataset"] == name],
-        "predictors": facts.predictors[facts.predictors["dataset"] == name],
+        "columns": facts.predictors[facts.predictors["dataset"] == name].drop_duplicates("column"),
         "audit": audit if name in facts.own else None,
         "answer": (answer := facts.answers.get(name)),
         "best": answer and answer.best,

@@ -33,8 +33,8 @@ def outcomes_of(data: Dataset) -> pd.DataFrame:
         Columns ``dataset, label, positives, negatives, unmeasured, missing_if_positive, missing_if_negative``. The last
         two are shares of the feature cells of samples with and without the label.
     """
-    # Sparse features have no missing cells.
-    gaps = np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
+    _, first = np.unique(_columns_of(data), return_index=True)
+    gaps = _missing_cells(data)[:, first].mean(axis=1)
     Y, rows = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else data.Y, []
     for number, label in enumerate(data.label_names):
         y = to_dense(Y[:, [number]], "labels", DataError).ravel()
@@ -45,7 +45,7 @@ def outcomes_of(data: Dataset) -> pd.DataFrame:
 
 
 def predictors_of(data: Dataset) -> pd.DataFrame:
-    """Summarize each feature.
+    """Summarize each feature, which can be one of several that encode a column of the table.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def predictors_of(data: Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``. For text and dates, the others are NaN.
+        Columns ``dataset, predictor, column, missing, mean, sd, q25, median, q75``. For text and dates, the last five
+        are NaN.
     """
     blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
     dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
@@ -65,9 +66,29 @@ def predictors_of(data: Dataset) -> pd.DataFrame:
     about = {
         "dataset": data.id,
         "predictor": [*data.feature_names],
-        "missing": data.shape[0] - table["count"].to_numpy(int),
+        "column": _columns_of(data),
+        "missing": _missing_cells(data).sum(axis=0),
     }
     return pd.DataFrame(about).join(table.reset_index()[[*names]].rename(columns=names))
+
+
+def _columns_of(data: Dataset) -> list[str]:
+    """Return the column of the table that each feature encodes."""
+    encoded = {} if data.categories is None else data.categories.values
+    column_of = {f"{column}={value or '?'}": column for column, values in encoded.items() for value in values}
+    return [column_of.get(name, name) for name in data.feature_names]
+
+
+def _missing_cells(data: Dataset) -> np.ndarray:
+    """Return which features encode a missing cell. Sparse features have none."""
+    if sparse.issparse(data.X):
+        return np.zeros(data.X.shape, dtype=bool)
+    gaps, columns = np.isnan(data.X), np.array(_columns_of(data), dtype=object)
+    for column in () if data.categories is None else data.categories.values:
+        if (unknown := f"{column}=?") in data.feature_names:
+            is_empty = data.X[:, [data.feature_names.index(unknown)]] == 1
+            gaps[:, columns == column] |= is_empty
+    return gaps
 
 
 def n_rounded(data: Dataset) -> int:
