@@ -315,6 +315,12 @@ async function look() {
   await load("html/search.html?q=stratification");
   await wait(5000); // one result appears after the other
   seen.found = [...frame.contentDocument.querySelectorAll("#search-results li a")].map((link) => link.textContent);
+  seen.first = [];
+  for (const query of ["missing labels", "threshold", "confidence interval"]) {
+    await load(`html/search.html?q=${query}`);
+    await wait(1000);
+    seen.first.push(frame.contentDocument.querySelector("#search-results li a").textContent);
+  }
   return seen;
 }
 """
@@ -331,6 +337,7 @@ def test_the_site_in_a_browser(site, tmp_path):
     assert seen["width"] == width
     assert seen["wide"] == [] and seen["broken"] == []
     assert {"Balanced folds", "IterativeStratification"} <= {*seen["found"]}
+    assert seen["first"] == ["Missing or unmeasured labels", "Predict new data", "Read the report"]
 
 
 def test_what_derives_from_code_and_tables_is_on_the_site(site):
