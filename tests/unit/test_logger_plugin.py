@@ -55,7 +55,7 @@ def test_a_line_for_each_finished_job(console, clock):
     log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None, wildcards={"rate": "50", "part": "0"})
     log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None, wildcards={})
     clock.seconds = 70
-    left = "[2/3 jobs, 1 running, 00:10 left]"
+    left = "[2/3 jobs, 1 running, 00:00 left]"  # the other job took as long
     assert log(event=LogEvent.JOB_FINISHED, job_id=2) == f"{left} train: rate 50, part 0\n"
     assert log(event=LogEvent.JOB_FINISHED, job_id=3) == "[3/3 jobs] train\n"
 
@@ -103,7 +103,7 @@ def test_events_instead_of_progress(console, monkeypatch):
 
     assert events("Stats", event=LogEvent.RUN_INFO, stats={"read": 1}) == [["plan", {"read": 1}], ["log", "Stats"]]
     started = events("Job 1", event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags")
-    assert started == [["start", 1, "read", "Read flags"], ["log", "Job 1"]]
+    assert started == [["start", 1, "read", "Read flags", []], ["log", "Job 1"]]
     assert events("Done", event=LogEvent.JOB_FINISHED, job_id=1) == [["finish", 1], ["log", "Done"]]
     failed = {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "read", "log": ["read.log"]}
     event, text = log("Error", logging.ERROR, **failed).splitlines()
@@ -133,6 +133,17 @@ def test_a_bar_on_a_terminal(clock):
     console.bar.close()
     assert "[##########          ] 2/4 jobs, 00:00 left" in stream.getvalue()
     assert "A warning\n" in stream.getvalue()
+
+
+def test_trainings_of_a_long_job_are_counted(clock, tmp_path):
+    console, log = Console(io.StringIO()), tmp_path / "train.log"
+    console.plan({"train": 2})
+    console.start(1, "train", "Train", [str(log)])
+    assert str(console) == "0/2 jobs, 1 running"
+    log.write_text("Train kNN, dummy.\nTrainings of this job: 10.\n" + "Training: kNN on fold 1.\n" * 3)
+    clock.seconds = 60
+    # Two of ten trainings took 60 s, so this job takes 300 s, and so does the other one.
+    assert str(console) == "0/2 jobs, 1 running (training 3 of 10), 09:00 left"
 
 
 def test_a_failed_job_no_longer_runs(clock):

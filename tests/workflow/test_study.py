@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from snakemake_logger_plugin_fairfold import RunningJob
+
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
 REPORTED = {"f1_micro", "f1_macro", "f1_samples", "subset_accuracy"}
 
@@ -78,6 +80,7 @@ def test_one_more_model_trains_no_other(finished, study):
     assert output.count("] train_and_score: ") == 1
     log = more.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
     assert "Train gcForest+.\n" in log.read_text()
+    assert RunningJob("train_and_score", "", 0.0, (str(log),)).trainings() == (2, 2)
     before, after = (pd.read_csv(each.folder / f"results/{unit}/scores_0.csv") for each in (finished[0], more))
     assert list(after["model"].unique()) == ["gcForest+", "RF+ET"]
     before, after = (table.query("model == 'RF+ET'").reset_index(drop=True) for table in (before, after))

@@ -12,11 +12,16 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
+import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from statistics import fmean
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -39,6 +44,43 @@ EVENT = "\x02"
 and a text that belongs in the log file only."""
 
 
+TRAININGS = "Trainings of this job: "
+TRAINING = "Training: "
+"""Starts of lines in the log file of a job: the number of its trainings, and the start of one of them."""
+_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_OF_SILENCE = 60.0
+
+
+class RunningJob(NamedTuple):
+    """A job that runs.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule.
+    message : str
+        Message of the job.
+    began : float
+        Time of its start.
+    logs : tuple of str
+        Its log files.
+    """
+
+    rule: str
+    message: str
+    began: float
+    logs: tuple[str, ...] = ()
+
+    def trainings(self) -> tuple[int, int]:
+        """Count the trainings that have begun, and all of them; 0 and 0 if the log does not state them."""
+        try:
+            text = Path(self.logs[0]).read_text("utf-8", errors="replace") if self.logs else ""
+        except OSError:
+            text = ""
+        total = re.search(rf"^{TRAININGS}(\d+)", text, re.MULTILINE)
+        return (len(re.findall(rf"^{TRAINING}", text, re.MULTILINE)), int(total[1])) if total else (0, 0)
+
+
 class Console:
     """Number of finished and running jobs with the remaining time: a bar on a terminal, and lines elsewhere.
 
@@ -52,7 +94,7 @@ class Console:
 
     def __init__(self, stream: TextIO, seconds_between_lines: float = 0) -> None:
         self.waiting: Counter[str] = Counter()
-        self.started: dict[int, tuple[str, str, float]] = {}
+        self.started: dict[int, RunningJob] = {}
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.n_jobs = self.n_done = 0
         self.began = self.last_line = time.monotonic()
@@ -73,7 +115,7 @@ class Console:
         self.bar.reset(self.n_jobs)
         self.redraw()
 
-    def start(self, job: int, rule: str, message: str) -> None:
+    def start(self, job: int, rule: str, message: str, logs: list[str] | None = None) -> None:
         """Record the start of a job.
 
         Parameters
@@ -84,8 +126,10 @@ class Console:
             Name of the rule.
         message : str
             Message of the job.
+        logs : list of str or None, default=None
+            Its log files.
         """
-        self.started[job] = rule, message, time.monotonic()
+        self.started[job] = RunningJob(rule, message, time.monotonic(), tuple(logs or ()))
         self.redraw()
 
     def finish(self, job: int) -> None:
@@ -97,7 +141,7 @@ class Console:
             Id of the job.
         """
         now = time.monotonic()
-        rule, message, began = self.started.pop(job, ("", f"job {job}", now))
+        rule, message, began, _ = self.started.pop(job, RunningJob("", f"job {job}", now))
         self.seconds[rule].append(now - began)
         self.waiting[rule] -= 1
         self.n_done += 1
@@ -136,23 +180,58 @@ class Console:
         """Update the text beside the progress bar."""
         self.bar.set_description_str(str(self))
 
-    def remaining_seconds(self) -> float:
-        """Estimate the remaining time from finished jobs of the same rule, or else of all rules.
+    @contextmanager
+    def refreshed(self) -> Iterator[None]:
+        """Update the bar, or write a line now and then, while no job begins or ends."""
+        is_done = threading.Event()
+
+        def look() -> None:
+            while not is_done.wait(_SECONDS_BETWEEN_LOOKS):
+                self.redraw()
+                if self.bar.disable and self.started and time.monotonic() >= self.last_line + _SECONDS_OF_SILENCE:
+                    self.last_line = time.monotonic()
+                    self.write(f"[{self}]")
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_done.set()
+            thread.join()
+
+    def remaining_seconds(self) -> float | None:
+        """Estimate the remaining time from finished jobs of the same rule, trainings that have ended, or all jobs.
 
         Returns
         -------
-        float
-            Seconds; NaN if no job is finished.
+        float or None
+            Seconds. None if nothing is finished.
         """
+        now, running = time.monotonic(), list(self.started.values())
         finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
-        work = sum(n * fmean(self.seconds.get(rule) or finished) for rule, n in self.waiting.items() if n > 0)
-        jobs_at_once = sum(finished) / max(time.monotonic() - self.began, 1e-9)
-        return work / max(jobs_at_once, 1e-9)
+        expected: dict[str, list[float]] = defaultdict(list)
+        for job in running:
+            n_begun, n_trainings = job.trainings()
+            if n_begun > 1:
+                expected[job.rule].append((now - job.began) * n_trainings / (n_begun - 1))
+        known = finished or [each for of_rule in expected.values() for each in of_rule]
+        if not known:
+            return None
+        of_rule = {rule: fmean(self.seconds.get(rule) or expected[rule] or known) for rule in [*self.waiting]}
+        work = sum(n * of_rule[rule] for rule, n in list(self.waiting.items()) if n > 0)
+        work -= sum(min(now - job.began, of_rule.get(job.rule, 0.0)) for job in running)
+        jobs_at_once = (sum(finished) + sum(now - job.began for job in running)) / max(now - self.began, 1e-9)
+        return max(work, 0.0) / max(jobs_at_once, 1e-9)
 
     def __str__(self) -> str:
-        running = f", {len(self.started)} running" if self.started else ""
-        left = f", {tqdm.format_interval(self.remaining_seconds())} left" if 0 < self.n_done < self.n_jobs else ""
-        return f"{self.n_done}/{self.n_jobs} jobs{running}{left}"
+        running, trained = list(self.started.values()), ""
+        n_begun, n_trainings = (sum(each) for each in zip((0, 0), *(job.trainings() for job in running), strict=True))
+        if n_trainings:
+            trained = f" (training {n_begun} of {n_trainings})"
+        seconds = self.remaining_seconds() if self.n_done < self.n_jobs else None
+        left = "" if seconds is None else f", {tqdm.format_interval(seconds)} left"
+        return f"{self.n_done}/{self.n_jobs} jobs{f', {len(running)} running{trained}' if running else ''}{left}"
 
 
 class LogHandler(LogHandlerBase):
@@ -182,7 +261,8 @@ class LogHandler(LogHandlerBase):
             self._send("plan", job["stats"])
         elif event == LogEvent.JOB_INFO:
             self.messages[job["jobid"]] = job["rule_msg"] or _describe(job)
-            self._send("start", job["jobid"], job["rule_name"], self.messages[job["jobid"]])
+            logs = [str(Path(each).resolve()) for each in job.get("log") or ()]  # the console has another directory
+            self._send("start", job["jobid"], job["rule_name"], self.messages[job["jobid"]], logs)
         elif event == LogEvent.JOB_FINISHED:
             self._send("finish", job["job_id"])
         elif event == LogEvent.JOB_ERROR:

@@ -128,7 +128,7 @@ class Run:
             encoding="utf-8",
             errors="replace",
         )
-        with process:
+        with process, self.console.refreshed():
             for line in process.stdout or ():
                 self._read(line.rstrip("\n"))
         if not process.returncode:

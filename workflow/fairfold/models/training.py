@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -262,6 +263,8 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
     logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all results are cached")
     can_share = unit.data.features is None  # Otherwise each model makes features before its first level.
+    n_parts = len([*parts_of(unit.fold_of, unit.data.shape[0])])
+    logging.info("Trainings of this job: %d.", len(waiting) * n_parts)
     shared = {model.first_level: model.forest for model in waiting if model.first_level is not None and can_share}
     # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
@@ -362,6 +365,7 @@ def train_model(
         if model.most_labels is not None and len(data.label_names) > model.most_labels:
             allowed = f"config.weak_labels.many_labels.most_labels allows {model.most_labels} labels."
             raise ModelError(f"{model.name}: {allowed}")
+        print(f"Training: {model.name} on fold {fold + 1}.", file=sys.stderr, flush=True)  # counted by the console
         return make_model(model.name, **model.settings, **known, n_jobs=n_jobs, random_state=unit.seed_of(fold))
 
     def adjust(fitted: ClassifierMixin, truth: Matrix) -> None:
