@@ -6,6 +6,7 @@
 # package-test  install the built package with several Pythons (PYTHONS="python3.12 ...") and run a study
 # bench       time ours and other packages and compare with stored results; ARGS=--keep stores the new ones
 # docs        build the documentation site, docs/_build/html/index.html
+# pictures    make the pictures of the README from one run (needs Chromium)
 # lint        check the style, spelling and types of the code
 # baselines   add CatBoost, XGBoost and BOOMER to the environment
 # lock        pin the newest versions of all dependencies
@@ -20,7 +21,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
 # Tests of a file run in one process, because they share expensive fixtures.
 SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
-.PHONY: study paper test test-fast slurm-test package-test bench docs lint baselines lock
+.PHONY: study paper test test-fast slurm-test package-test bench docs pictures lint baselines lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -50,6 +51,9 @@ docs: $(ENVIRONMENT)
 	@rm -rf docs/auto_gallery docs/reference/api # remove pages of deleted examples and names
 	@MPLBACKEND=agg $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 	@echo "The site is $(CURDIR)/docs/_build/html/index.html"
+
+pictures: $(ENVIRONMENT)
+	@$(BIN)/python docs/pictures.py
 
 lint: $(ENVIRONMENT)
 	@$(BIN)/ruff check .

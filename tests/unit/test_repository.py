@@ -1,11 +1,13 @@
 """Test what catalogs and journals ask of the repository."""
 
+import html
 import json
 import re
 import tomllib
 
 import pytest
 import yaml
+from PIL import Image
 
 from fairfold.planning.check import check_config
 
@@ -60,6 +62,19 @@ def test_every_file_has_a_license(root):
     (rule,) = tomllib.loads((root / "REUSE.toml").read_text())["annotations"]
     assert (rule["path"], rule["SPDX-License-Identifier"]) == ("**", "MIT")
     assert (root / "LICENSES/MIT.txt").read_text() == (root / "LICENSE").read_text()
+
+
+def test_pictures_show_the_answer_of_one_run(root):
+    """``make pictures`` writes the lines of the terminal into both pictures."""
+    svg = (root / "docs/_static/terminal.svg").read_text()
+    shown = [html.unescape(text) for text in re.findall(r"<text [^>]*>(.*?)</text>", svg)]
+    (best,) = {found[1] for line in shown if (found := re.match(r"Use (\S+)\. ", line))}
+    pages = [root / name for name in ("README.md", "docs/index.md", "docs/guide/run-my-table.md")]
+    assert [path.name for path in pages if not re.search(rf"[uU]se {re.escape(best)}[, ]", path.read_text())] == []
+    with Image.open(root / "docs/_static/report.png") as image:
+        if "terminal" not in image.text:
+            pytest.skip("report.png is older than `make pictures`")
+        assert image.text["terminal"].splitlines() == shown
 
 
 def test_the_paper_is_short_and_cites_known_works(root, citation):
