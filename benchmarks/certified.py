@@ -1,50 +1,81 @@
 """Measure how often certificates are wrong, and how many labels they certify.
 
-    python benchmarks/certified.py simulate [--studies 1000] [--minutes 5]
-    python benchmarks/certified.py real [--repeats 5] [--minutes 5]
+    python benchmarks/certified.py simulate [--studies 1000] [--minutes 20]
+    python benchmarks/certified.py real [--studies 50] [--minutes 20]
+    python benchmarks/certified.py cost
     python benchmarks/certified.py show
 
-`simulate` draws studies with known probabilities, hides positives, and compares each certified threshold with the true
-precision above it. `real` hides positives of half of the samples of complete datasets, trains models on this half, and
-applies the certified thresholds of the out-of-fold predictions to the predictions of the other half. Both continue
-where an earlier run stopped, and add to `resources/measured/certified.csv`. `show` prints its summary.
+Each study has a seed of its own. `simulate` and `real` continue where an earlier run stopped, and add to the table
+(``--table``, by default ``resources/measured/certified.csv``). `cost` measures `certify` on 20,000 samples and 100
+labels. `show` prints the summary.
+
+- `simulate` draws 15 labels with a known probability given a score, hides positives, and fits logistic models with a
+  quadratic term to the recorded labels of all folds but one. The true precision of decisions on new samples is
+  computed exactly.
+- `real` fits models to half of a complete dataset, with hidden positives. The other half is the population: a study
+  draws its samples from it with replacement and hides positives of these, so that the precision on new draws is that
+  of the whole population. No model has seen a sample of it.
+
+A label is wrong if the true precision of its decisions is below the target: of decisions of the models of all folds
+(``n_wrong``), which the certificate is about, and of the final model, which is fitted to all samples
+(``n_wrong_final``). ``final_gap`` is the sum of the differences of the two precisions.
 
 Methods:
 
 - ``certified``: :func:`~fairfold.evaluation.certify`, with checks that `cells_to_certify` chooses in rounds.
 - ``uniform checks``: the same with cells drawn among all cells without a recorded positive.
 - ``oracle``: the same on complete labels.
-- ``one threshold``: the procedure of MAPIE's precision control (``MultiLabelClassificationController``) on complete
-  labels. The p-values of Hoeffding and Bentkus of all thresholds are adjusted by the method of Holm, and the lowest
-  valid threshold holds for all labels together. Samples without a decision are left out; MAPIE counts them as wrong.
+- ``MAPIE``: ``BinaryClassificationController`` of MAPIE for each label, on complete labels, if MAPIE is installed.
+- ``one threshold``: the procedure of ``MultiLabelClassificationController`` of MAPIE on complete labels. The p-values
+  of Hoeffding and Bentkus of all thresholds are adjusted by the method of Holm, and the lowest valid threshold holds
+  for all labels together. Samples without a decision are left out; MAPIE counts them as wrong.
 - ``naive``: the lowest threshold with a mean corrected probability of at least the target, without any test.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import time
+import warnings
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 from fairfold import __version__
 from fairfold.core.seeds import seed_for
 from fairfold.evaluation import cells_to_certify, certify
+from fairfold.evaluation.certificates import certificate_of, curves_of
 
-KEPT = Path("resources", "measured", "certified.csv")
-SEED, TARGET, N_LABELS, ROUND, AT_ONCE = 83, 0.9, 15, 50, 10
+SEED, TARGET, N_LABELS, N_FOLDS, ROUND, AT_ONCE = 83, 0.9, 15, 3, 50, 10
 MECHANISMS = ("random", "hard", "easy", "group")
 RATES = (0.0, 0.3, 0.5)
 CHECKS = (100, 300, 600)
 KEYS = ["data", "mechanism", "rate", "wrong_positives", "method", "checks"]
-COUNTS = ["n_studies", "n_labels", "n_certified", "n_wrong", "n_decisions", "n_checked", "seconds"]
+COUNTS = ["n_studies", "n_labels", "n_certified", "n_wrong", "n_wrong_final", "final_gap", "n_decisions", "n_checked"]
 DATASETS = ("scene", "yeast", "birds", "enron", "bibtex", "delicious")
-_SCORES = np.linspace(-5, 5, 2001)
+MAPIE = metadata.version("mapie") if importlib.util.find_spec("mapie") else ""
+MAPIE_STUDIES = 100  # of the simulated ones, because MAPIE takes more time than all other methods together
+_SCORES = np.linspace(-5, 5, 1001)
 _DENSITY = stats.norm.pdf(_SCORES) / stats.norm.pdf(_SCORES).sum()
+_BIN = np.arange(len(_SCORES)) // 5  # by which models are fitted
+
+
+class Study(Protocol):
+    """Complete and recorded labels, probabilities, and true precisions."""
+
+    truth: np.ndarray
+    Y: np.ndarray
+    P: np.ndarray
+    rng: np.random.Generator
+
+    def precision(self, label: int, threshold: float) -> tuple[float, float]:
+        """Return the true precisions of decisions of the fold models and of the final model."""
 
 
 def kept_share(mechanism: str, rate: float, ranks: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -54,72 +85,188 @@ def kept_share(mechanism: str, rate: float, ranks: np.ndarray, groups: np.ndarra
 
 
 class Simulated:
-    """Study with 15 labels of known probabilities, and a model whose probabilities are off."""
+    """Study with 15 labels of known probabilities."""
 
-    def __init__(self, number: int) -> None:
-        rng = np.random.default_rng(seed_for(SEED, "study", number))
-        n = int(rng.choice([500, 1500, 4000]))
+    def __init__(self, number: int, mechanism: str, rate: float, wrong: float) -> None:
+        self.rng = rng = np.random.default_rng(seed_for(SEED, "study", number))
+        n = int(rng.choice([500, 1000, 2500]))
         location, spread = rng.normal(-2.2, 1, N_LABELS), 2.4 * np.exp(rng.normal(0, 0.4, N_LABELS))
-        top, self.slope = 1 - rng.choice([0, 0.02, 0.05], N_LABELS), rng.choice([0.7, 1.0, 1.4])
-        scores, self.groups = rng.normal(size=(n, N_LABELS)), np.arange(n) // 20
+        top, scores = 1 - rng.choice([0, 0.02, 0.05], N_LABELS), rng.normal(size=(n, N_LABELS))
         self.eta = top / (1 + np.exp(-location - spread * _SCORES[:, None]))
-        self.place = np.searchsorted(_SCORES, scores).clip(0, len(_SCORES) - 1)
-        self.Y = (rng.random(scores.shape) < np.take_along_axis(self.eta, self.place, axis=0)).astype(np.int8)
+        place = np.searchsorted(_SCORES, scores).clip(0, len(_SCORES) - 1)
+        self.truth = (rng.random(place.shape) < np.take_along_axis(self.eta, place, axis=0)).astype(np.int8)
         positives = self.eta * _DENSITY[:, None]
-        self.ranks, self.rng = np.cumsum(positives, axis=0) / positives.sum(axis=0), rng
-
-    def recorded(self, mechanism: str, rate: float, wrong: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return recorded labels and the model's probabilities on the grid of scores."""
-        ranks = np.take_along_axis(self.ranks, self.place, axis=0)
-        kept = kept_share(mechanism, rate, ranks, np.broadcast_to(self.groups[:, None], ranks.shape))
-        Y = self.Y * (self.rng.random(ranks.shape) < kept)
+        ranks = np.take_along_axis(np.cumsum(positives, axis=0) / positives.sum(axis=0), place, axis=0)
+        groups = np.broadcast_to(np.arange(n)[:, None] // 20, ranks.shape)
+        Y = self.truth * (rng.random(ranks.shape) < kept_share(mechanism, rate, ranks, groups))
         if wrong:
-            Y = np.where((Y == 0) & (self.Y == 0) & (self.rng.random(Y.shape) < wrong * Y.mean(axis=0)), 1, Y)
-        grid = self.eta * kept_share(mechanism, rate, self.ranks, np.full(self.ranks.shape, 0.5))
-        return Y.astype(np.int8), 1 / (1 + ((1 - grid) / np.maximum(grid, 1e-12)) ** self.slope)
+            Y = np.where((self.truth == 0) & (rng.random(Y.shape) < wrong * self.truth.mean(axis=0)), 1, Y)
+        self.Y, fold_of = Y.astype(np.int8), rng.permutation(n) % N_FOLDS
+        self.grids = fitted(place, self.Y, fold_of)
+        self.P = self.grids[fold_of[:, None], place, np.arange(N_LABELS)]
 
-    def precision(self, grid: np.ndarray, label: int, threshold: float) -> float:
-        """Return the true precision of decisions on new samples."""
-        weights = _DENSITY * (grid[:, label] > threshold)
-        return float((self.eta[:, label] * weights).sum() / weights.sum()) if weights.any() else np.nan
+    def precision(self, label: int, threshold: float) -> tuple[float, float]:
+        """Return the true precisions of decisions of the fold models and of the final model."""
+        found = []
+        for grids in (self.grids[:-1], self.grids[-1:]):
+            weights = _DENSITY * (grids[:, :, label] > threshold)
+            found.append(float((self.eta[:, label] * weights).sum() / weights.sum()) if weights.any() else np.nan)
+        return found[0], found[1]
 
 
-def checked_in_rounds(Y: np.ndarray, truth: np.ndarray, P: np.ndarray) -> Iterator[tuple[int, pd.DataFrame]]:
+def fitted(place: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the fold models and the final model, of shape (n_models, n_scores, n_labels)."""
+    n_labels, centers = Y.shape[1], np.bincount(_BIN, _SCORES) / np.bincount(_BIN)
+    shape = n_labels, len(centers)
+    index = np.arange(n_labels) * len(centers) + _BIN[place]
+    counts = np.zeros((2, N_FOLDS + 1, *shape))  # of cells and of positives, among the training samples of each model
+    for fold in range(N_FOLDS):
+        own = fold_of == fold
+        for count, values in zip(counts, (None, Y[own].ravel()), strict=True):
+            count[np.arange(N_FOLDS + 1) != fold] += np.bincount(
+                index[own].ravel(), values, n_labels * len(centers)
+            ).reshape(shape)
+    totals, rights = counts
+    features, fine = (np.stack([np.ones_like(each), each, each**2], axis=1) for each in (centers, _SCORES))
+    products = (features[:, :, None] * features[:, None]).reshape(-1, 9)
+    beta = np.zeros((N_FOLDS + 1, n_labels, 3))
+    beta[..., 0] = special.logit((rights.sum(axis=2) + 0.5) / (totals.sum(axis=2) + 1))
+    for _ in range(12):  # Newton's method with a small penalty
+        p = special.expit(beta @ features.T)
+        slope = (rights - totals * p) @ features - 0.1 * beta
+        curvature = ((totals * p * (1 - p)) @ products).reshape(*beta.shape, 3) + 0.1 * np.eye(3)
+        beta += np.clip(np.linalg.solve(curvature, slope[..., None])[..., 0], -2, 2)
+    return special.expit(beta @ fine.T).transpose(0, 2, 1)
+
+
+class Population:
+    """Half of a complete dataset, with probabilities of models that are fitted to the other half."""
+
+    def __init__(self, dataset: str) -> None:
+        from fairfold.core.arrays import to_dense
+        from fairfold.datasets import prepare
+        from fairfold.errors import DataError
+
+        data = prepare(dataset)
+        Y = np.asarray(to_dense(data.Y, dataset, DataError))
+        labels = np.argsort(-(Y == 1).sum(axis=0), kind="stable")[:N_LABELS]
+        rng = np.random.default_rng(seed_for(SEED, dataset, "population"))
+        is_model = rng.permutation(len(Y)) % 2 == 0
+        Y = Y[:, np.sort(labels)].astype(np.int8)
+        self.truth, self.X = Y[~is_model], (data.X[is_model], data.X[~is_model])
+        self.fold_of, reference = rng.permutation(int(is_model.sum())) % N_FOLDS, None
+        self.P: dict[tuple[str, float], np.ndarray] = {}
+        for mechanism, rate, wrong in settings():
+            if wrong:
+                continue
+            observed = Y[is_model]
+            if rate:
+                ranks = ranks_of_positives(reference, observed)
+                kept = kept_share(mechanism, rate, ranks, np.broadcast_to(np.arange(len(ranks))[:, None], ranks.shape))
+                observed = observed * (rng.random(ranks.shape) < kept)
+            own, self.P[mechanism, rate] = self._probabilities(observed)
+            reference = own if reference is None else reference
+        self.ranks = ranks_of_positives(self.P["random", 0.0][-1], self.truth)
+
+    def _probabilities(self, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return out-of-fold probabilities of the own half, and those of all models for the population."""
+        from fairfold.core.arrays import to_dense
+        from fairfold.errors import DataError
+        from fairfold.models import make_model
+
+        own, found = np.empty(observed.shape), []
+        for fold in range(N_FOLDS + 1):
+            train = self.fold_of != fold
+            model = make_model("logistic", random_state=SEED).fit(self.X[0][train], observed[train])
+            if fold < N_FOLDS:
+                own[~train] = to_dense(model.predict_proba(self.X[0][~train]), "P", DataError)
+            found.append(to_dense(model.predict_proba(self.X[1]), "P", DataError).clip(0, 1))
+        return own, np.stack(found)
+
+
+class Drawn:
+    """Study with samples of a population."""
+
+    def __init__(self, population: Population, dataset: str, number: int, mechanism: str, rate: float) -> None:
+        self.rng = rng = np.random.default_rng(seed_for(SEED, dataset, number))
+        n = len(population.truth)
+        rows, fold_of = rng.integers(n, size=n), rng.integers(N_FOLDS, size=n)
+        self.truth, self.ranks = population.truth[rows], population.ranks[rows]
+        kept = kept_share(mechanism, rate, self.ranks, np.broadcast_to(rows[:, None], self.ranks.shape))
+        self.Y = (self.truth * (rng.random(kept.shape) < kept)).astype(np.int8)
+        self.of_all, self.population = population.P[mechanism, rate], population.truth
+        self.P = self.of_all[fold_of, rows]
+
+    def precision(self, label: int, threshold: float) -> tuple[float, float]:
+        """Return the true precisions of decisions of the fold models and of the final model."""
+        found = []
+        for P in (self.of_all[:-1], self.of_all[-1:]):
+            decided = P[:, :, label] > threshold
+            right = (decided & (self.population[:, label] == 1)).sum()
+            found.append(float(right / decided.sum()) if decided.any() else np.nan)
+        return found[0], found[1]
+
+
+def ranks_of_positives(P: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return the ranks of positives of each label by their probability, from 0 to 1."""
+    return pd.DataFrame(np.where(Y == 1, P, np.nan)).rank(pct=True).fillna(0.5).to_numpy()
+
+
+def checked_in_rounds(study: Study) -> Iterator[tuple[int, pd.DataFrame]]:
     """Check the cells that `cells_to_certify` chooses in rounds, and yield the sheet at each number of checks."""
     sheet = pd.DataFrame({"sample": [], "label_index": [], "label": []}).astype(int)
+    is_open = True
     for n in range(ROUND, max(CHECKS) + 1, ROUND):
-        cells = cells_to_certify(Y, P, ROUND, precision=TARGET, checked=sheet)
-        cells["label"] = truth[cells["sample"], cells["label_index"]]
-        sheet = pd.concat([sheet, cells], ignore_index=True)
+        if is_open:
+            cells = cells_to_certify(study.Y, study.P, ROUND, precision=TARGET, checked=sheet)
+            cells["label"] = study.truth[cells["sample"], cells["label_index"]]
+            sheet, is_open = pd.concat([sheet, cells], ignore_index=True), len(cells) > 0
         if n in CHECKS:
             yield n, sheet
 
 
-def uniform(Y: np.ndarray, truth: np.ndarray, n: int, rng: np.random.Generator) -> pd.DataFrame:
+def uniform(study: Study, n: int) -> pd.DataFrame:
     """Check cells that are drawn among all cells without a recorded positive."""
-    rows, columns = np.nonzero(Y == 0)
-    drawn = rng.choice(len(rows), min(n, len(rows)), replace=False)
-    sheet = pd.DataFrame({"sample": rows[drawn], "label_index": columns[drawn]})
-    return sheet.assign(label=truth[sheet["sample"], sheet["label_index"]])
+    cells = np.flatnonzero(study.Y == 0)
+    drawn = study.rng.choice(cells, min(n, len(cells)), replace=False)
+    rows, columns = np.unravel_index(drawn, study.Y.shape)
+    return pd.DataFrame({"sample": rows, "label_index": columns, "label": study.truth[rows, columns]})
 
 
 def one_threshold(Y: np.ndarray, P: np.ndarray, alpha: float = 0.05) -> float:
     """Return the threshold of MAPIE's precision control for all labels, NaN without a valid one."""
     thresholds = np.arange(0, 1, 0.01)
-    p_values = []
-    for low in thresholds:
-        decided = low < P
-        used = decided.any(axis=1)
-        n = max(int(used.sum()), 1)
-        risk = 1 - ((decided & (Y == 1)).sum(axis=1)[used] / decided.sum(axis=1)[used]).mean() if used.any() else 1.0
-        limit, low_risk = 1 - TARGET, min(risk, 1 - TARGET)
-        kl = stats.entropy([low_risk, 1 - low_risk], [limit, 1 - limit])
-        p_values.append(min(np.exp(-n * kl), np.e * stats.binom.cdf(np.ceil(n * risk), n, limit), 1.0))
+    place = np.searchsorted(thresholds, P)  # Number of thresholds below the probability.
+    index = np.arange(len(P))[:, None] * 101 + place
+    of, right = (
+        np.bincount(index.ravel(), weights, len(P) * 101).reshape(len(P), 101)[:, ::-1].cumsum(axis=1)[:, -2::-1]
+        for weights in (None, (Y == 1).ravel())
+    )
+    used = of > 0
+    n = np.maximum(used.sum(axis=0), 1)
+    risk = np.where(used.any(axis=0), 1 - (right / np.maximum(of, 1)).sum(axis=0) / n, 1.0)
+    limit, low = 1 - TARGET, np.minimum(risk, 1 - TARGET)
+    kl = special.rel_entr(low, limit) + special.rel_entr(1 - low, 1 - limit)
+    p_values = np.minimum(np.exp(-n * kl), np.e * stats.binom.cdf(np.ceil(n * risk), n, limit)).clip(max=1)
     order = np.argsort(p_values, kind="stable")
-    passes = np.array(p_values)[order] <= alpha / np.arange(len(order), 0, -1)
-    valid = np.zeros(len(order), dtype=bool)
-    valid[order[: len(order) if passes.all() else int(passes.argmin())]] = True
-    return float(thresholds[valid].min()) if valid.any() else np.nan
+    passes = p_values[order] <= alpha / np.arange(len(order), 0, -1)
+    valid = thresholds[order[: len(order) if passes.all() else int(passes.argmin())]]
+    return float(valid.min()) if len(valid) else np.nan
+
+
+def mapie_thresholds(Y: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """Return the threshold of MAPIE's precision control of each label alone, NaN without a valid one."""
+    from mapie.risk_control import BinaryClassificationController
+
+    found = []
+    for y, p in zip(Y.T, P.T, strict=True):
+        both = np.stack([1 - p, p], axis=1)
+        made = BinaryClassificationController(lambda each: each, "precision", TARGET, confidence_level=0.95)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that no threshold is valid
+            best = made.calibrate(both, y).best_predict_param
+        found.append(np.nan if best is None else np.nextafter(best, -1))  # It decides from the threshold on.
+    return np.array(found)
 
 
 def naive(P: np.ndarray, kept: float) -> np.ndarray:
@@ -131,25 +278,33 @@ def naive(P: np.ndarray, kept: float) -> np.ndarray:
 
 
 def thresholds_of(
-    Y: np.ndarray, truth: np.ndarray, P: np.ndarray, rate: float, wrong: float, rng: np.random.Generator
+    study: Study, rate: float, wrong: float, *, with_mapie: bool
 ) -> Iterator[tuple[str, int, np.ndarray, int]]:
     """Yield the method, the number of checks, the threshold of each label, and the number of cells that were used."""
+
+    def thresholds(labels: np.ndarray, sheet: pd.DataFrame | None = None, **options: float) -> np.ndarray:
+        if sheet is not None:
+            labels = labels.copy()
+            labels[sheet["sample"], sheet["label_index"]] = sheet["label"]
+        return np.array(
+            [certificate_of(curve, TARGET, 0.05, **options).threshold for curve in curves_of(labels, study.P)]
+        )
+
+    found, n_used = thresholds(study.Y), 0
+    yield "certified", 0, found, 0
     if wrong:
-        yield "certified", 0, certify(Y, P, precision=TARGET)["threshold"].to_numpy(), 0
-        stated = certify(Y, P, precision=TARGET, wrong_positives=wrong)
-        yield "wrong positives stated", 0, stated["threshold"].to_numpy(), 0
+        yield "wrong positives stated", 0, thresholds(study.Y, wrong_positives=wrong), 0
         return
-
-    def thresholds(labels: np.ndarray, sheet: pd.DataFrame | None = None) -> np.ndarray:
-        return certify(labels, P, precision=TARGET, checked=sheet)["threshold"].to_numpy()
-
-    yield "certified", 0, thresholds(Y), 0
-    for n, sheet in checked_in_rounds(Y, truth, P):
-        yield "certified", n, thresholds(Y, sheet), len(sheet)
-    yield "uniform checks", 300, thresholds(Y, uniform(Y, truth, 300, rng)), 300
-    yield "oracle", 0, thresholds(truth), 0
-    yield "one threshold", 0, np.full(P.shape[1], one_threshold(truth, P)), 0
-    yield "naive", 0, naive(P, 1 - rate), 0
+    for n, sheet in checked_in_rounds(study):
+        if len(sheet) > n_used:
+            found, n_used = thresholds(study.Y, sheet), len(sheet)
+        yield "certified", n, found, n_used
+    yield "uniform checks", 300, thresholds(study.Y, uniform(study, 300)), 300
+    yield "oracle", 0, thresholds(study.truth), 0
+    yield "one threshold", 0, np.full(study.P.shape[1], one_threshold(study.truth, study.P)), 0
+    yield "naive", 0, naive(study.P, 1 - rate), 0
+    if with_mapie:
+        yield "MAPIE", 0, mapie_thresholds(study.truth, study.P), 0
 
 
 def settings() -> Iterator[tuple[str, float, float]]:
@@ -159,127 +314,106 @@ def settings() -> Iterator[tuple[str, float, float]]:
     yield from (("random", 0.0, wrong) for wrong in (0.01, 0.02, 0.05))
 
 
-def simulated_rows(number: int) -> Iterator[dict[str, object]]:
-    """Yield a row for each setting and method of one simulated study."""
+def rows_of(data: str, number: int, population: Population | None) -> Iterator[dict[str, object]]:
+    """Yield a row for each setting and method of one study."""
     for mechanism, rate, wrong in settings():
-        study = Simulated(number)
-        Y, grid = study.recorded(mechanism, rate, wrong)
-        P, start = np.take_along_axis(grid, study.place, axis=0), time.process_time()
-        for method, n, thresholds, used in thresholds_of(Y, study.Y, P, rate, wrong, study.rng):
+        start = time.process_time()
+        if population is None:
+            study: Study = Simulated(number, mechanism, rate, wrong)
+        elif wrong:
+            continue
+        else:
+            study = Drawn(population, data, number, mechanism, rate)
+        with_mapie = bool(MAPIE) and (population is not None or number < MAPIE_STUDIES)
+        for method, n, thresholds, used in thresholds_of(study, rate, wrong, with_mapie=with_mapie):
             labels = [
-                label for label in np.flatnonzero(np.isfinite(thresholds)) if (P[:, label] > thresholds[label]).any()
+                each for each in np.flatnonzero(np.isfinite(thresholds)) if (study.P.T[each] > thresholds[each]).any()
             ]
-            is_wrong = [study.precision(grid, label, thresholds[label]) < TARGET for label in labels]
-            decided = (P[:, labels] > thresholds[labels]).sum()
-            counts = 1, N_LABELS, len(labels), sum(is_wrong), int(decided), used, time.process_time() - start
+            true, final = np.array([study.precision(label, thresholds[label]) for label in labels]).reshape(-1, 2).T
+            counts = {
+                "n_studies": 1,
+                "n_labels": study.P.shape[1],
+                "n_certified": len(labels),
+                "n_wrong": int((true < TARGET).sum()),
+                "n_wrong_final": int((final < TARGET).sum()),
+                "final_gap": float(np.nansum(final - true)),
+                "n_decisions": int((study.P[:, labels] > thresholds[labels]).sum()),
+                "n_checked": used,
+                "seconds": time.process_time() - start,
+            }
             start = time.process_time()
-            yield dict(zip([*KEYS, *COUNTS], ["simulated", mechanism, rate, wrong, method, n, *counts], strict=True))
+            yield dict(zip(KEYS, [data, mechanism, rate, wrong, method, n], strict=True)) | counts
 
 
-def add(pending: list[pd.DataFrame], number: int) -> None:
+def add(table: Path, pending: list[dict[str, object]], number: int) -> None:
     """Add the counts of studies up to a number to the table."""
-    new = pd.concat(pending).assign(version=__version__, seed=SEED, last=number)
-    how = {**dict.fromkeys(COUNTS, "sum"), "version": "last", "seed": "first", "last": "max"}
-    joined = pd.concat([pd.read_csv(KEPT), new] if KEPT.exists() else [new])
+    new = pd.DataFrame(pending).assign(version=__version__, mapie=MAPIE, seed=SEED, last=number)
+    how = {
+        **dict.fromkeys([*COUNTS, "seconds"], "sum"),
+        "version": "last",
+        "mapie": "last",
+        "seed": "first",
+        "last": "max",
+    }
+    joined = pd.concat([pd.read_csv(table, keep_default_na=False), new] if table.exists() else [new])
     joined = joined.groupby(KEYS, sort=False).agg(how).reset_index()
-    joined.round({"seconds": 1}).to_csv(KEPT, index=False, lineterminator="\n")
+    joined.round({"seconds": 1, "final_gap": 4}).to_csv(table, index=False, lineterminator="\n")
     pending.clear()
     print(new["data"].iloc[0], f"{number + 1} studies, {time.process_time():.0f} s", flush=True)
 
 
-def done(data: str) -> int:
-    """Return the number of the next study."""
-    if not KEPT.exists():
-        return 0
-    own = pd.read_csv(KEPT).query("data == @data")
-    return int(own["last"].max()) + 1 if len(own) else 0
-
-
-def run(data: str, n_studies: int, minutes: float) -> None:
+def run(table: Path, data: str, n_studies: int, minutes: float) -> None:
     """Add studies to the table until their number or the processor time is reached."""
-    pending: list[pd.DataFrame] = []
-    for number in range(done(data), n_studies):
-        if time.process_time() > 60 * minutes:
+    own = pd.read_csv(table).query("data == @data") if table.exists() else pd.DataFrame()
+    numbers = range(int(own["last"].max()) + 1 if len(own) else 0, n_studies)
+    population = Population(data) if len(numbers) and data != "simulated" else None
+    pending: list[dict[str, object]] = []
+    for number in numbers:
+        pending += rows_of(data, number, population)
+        is_over = time.process_time() > 60 * minutes
+        if (number + 1) % AT_ONCE == 0 or number == numbers[-1] or is_over:
+            add(table, pending, number)
+        if is_over:
             break
-        rows = [*simulated_rows(number)] if data == "simulated" else [*real_rows(data, number)]
-        pending.append(pd.DataFrame(rows))
-        if len(pending) == AT_ONCE or data != "simulated":
-            add(pending, number)
-    if pending:
-        add(pending, number)
 
 
-def real_rows(dataset: str, number: int) -> Iterator[dict[str, object]]:
-    """Yield a row for each setting and method of one half of a dataset."""
-    from fairfold.core.arrays import to_dense
-    from fairfold.datasets import prepare
-    from fairfold.errors import DataError
-    from fairfold.models import make_model
-    from fairfold.splitting import IterativeStratification
-
-    data = prepare(dataset)
-    rng = np.random.default_rng(seed_for(SEED, dataset, number))
-    half = rng.permutation(data.Y.shape[0]) % 2 == 0
-    Y = to_dense(data.Y, dataset, DataError)
-    often = np.flatnonzero((Y == 1).sum(axis=0) >= 60)[:40]
-    Y, X = np.asarray(Y)[:, often].astype(np.int8), data.X
-    fold_of = IterativeStratification(3, random_state=number).assign(Y[half])
-
-    def fit(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        return make_model("logistic", random_state=number).fit(X[rows], labels).predict_proba
-
-    rows, reference = np.flatnonzero(half), None
-    for mechanism, rate, wrong in [each for each in settings() if each[1] in (0.0, 0.5) and each[0] != "group"]:
-        observed, start = Y[half].copy(), time.process_time()
-        if rate:
-            ranks = (np.argsort(np.argsort(reference, axis=0), axis=0) + 0.5) / len(rows)
-            positives = np.where(observed == 1, ranks, np.nan)
-            ranks = pd.DataFrame(positives).rank(pct=True).fillna(0.5).to_numpy()
-            observed *= rng.random(observed.shape) < kept_share(mechanism, rate, ranks, ranks)
-        if wrong:
-            observed[(observed == 0) & (rng.random(observed.shape) < wrong * observed.mean(axis=0))] = 1
-        P = np.empty(observed.shape)
-        for fold in range(3):
-            test = fold_of == fold
-            P[test] = to_dense(fit(rows[~test], observed[~test])(X[rows[test]]), "P", DataError)
-        new, truth = to_dense(fit(rows, observed)(X[~half]), "P", DataError), Y[~half]
-        reference = P if reference is None else reference
-        for method, n, thresholds, used in thresholds_of(observed, Y[half], P.clip(0, 1), rate, wrong, rng):
-            labels = [
-                label for label in np.flatnonzero(np.isfinite(thresholds)) if (P[:, label] > thresholds[label]).any()
-            ]
-            decided = new[:, labels] > thresholds[labels]
-            right, of = (decided & (truth[:, labels] == 1)).sum(axis=0), decided.sum(axis=0)
-            # A label is wrong if the exact 95 % upper limit of its precision on new samples is below the target.
-            is_wrong = stats.binom.cdf(right, of, TARGET) < 0.05
-            counts = 1, len(often), len(labels), int(is_wrong.sum()), int(of.sum()), used, time.process_time() - start
-            start = time.process_time()
-            yield dict(zip([*KEYS, *COUNTS], [dataset, mechanism, rate, wrong, method, n, *counts], strict=True))
+def cost() -> None:
+    """Print the processor seconds of `certify` on a large table."""
+    rng = np.random.default_rng(SEED)
+    P = rng.random((20_000, 100)) ** rng.uniform(1, 9, 100)
+    Y = (rng.random(P.shape) < P).astype(np.int8)
+    start = time.process_time()
+    certify(Y, P)
+    print(f"certify on 20,000 samples and 100 labels: {time.process_time() - start:.2f} s")
 
 
-def show() -> None:
+def show(table: Path) -> None:
     """Print the shares of certified and of wrong labels."""
-    table = pd.read_csv(KEPT)
-    table["certified"] = table["n_certified"] / table["n_studies"]
-    table["wrong_share"] = table["n_wrong"] / table["n_certified"]
-    print(table[[*KEYS, "n_studies", "certified", "wrong_share"]].round(3).to_string())
+    found = pd.read_csv(table)
+    found["certified"] = found["n_certified"] / found["n_studies"]
+    for name in ("n_wrong", "n_wrong_final", "final_gap"):
+        found[name.replace("n_", "share_")] = found[name] / found["n_certified"]
+    shares = ["certified", "share_wrong", "share_wrong_final", "final_gap"]
+    print(found[[*KEYS, "n_studies", *shares]].round(3).to_string())
 
 
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["simulate", "real", "show"])
-    parser.add_argument("--studies", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("command", choices=["simulate", "real", "cost", "show"])
+    parser.add_argument("--studies", type=int)
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--table", type=Path, default=Path("resources", "measured", "certified.csv"))
     options = parser.parse_args()
-    if options.command == "show":
-        show()
+    if options.command == "cost":
+        cost()
+    elif options.command == "show":
+        show(options.table)
     elif options.command == "simulate":
-        run("simulated", options.studies, options.minutes)
+        run(options.table, "simulated", options.studies or 1000, options.minutes)
     else:
         for dataset in DATASETS:
-            run(dataset, options.repeats, options.minutes)
+            run(options.table, dataset, options.studies or 50, options.minutes)
 
 
 if __name__ == "__main__":
