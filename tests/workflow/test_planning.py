@@ -102,12 +102,14 @@ def test_checked_cells_choose_the_final_model(study, is_checked):
     dataset = "simulated-multilabel"
     weak_labels = {"datasets": [dataset], "models": ["RF+ET"], "missing_rates": [0]}
     mine = study({"seed": 1, "weak_labels": weak_labels, "final": {"fit": True}})
-    if is_checked:
-        (mine.folder / "checks").mkdir(parents=True)
-        (mine.folder / "checks" / f"{dataset}.csv").write_text("sample,label_index,draw_probability,label\n")
+    (mine.folder / "checks/certify").mkdir(parents=True)
+    # Cells that were chosen for certificates do not compare models.
+    for place in ("checks", "checks/certify")[not is_checked :]:
+        (mine.folder / place / f"{dataset}.csv").write_text("sample,label_index,draw_probability,label\n")
     jobs = {rule: job for rule, job in jobs_of(mine) if rule == "fit_final_model"}
     table = "results/recommendation/leaderboard.csv" if is_checked else "results/tables/recommendation.csv"
-    assert len(jobs) == 1 and all(table in job["input"].split(", ") for job in jobs.values())
+    wanted = {table, f"checks/certify/{dataset}.csv"}
+    assert len(jobs) == 1 and all(wanted <= {*job["input"].split(", ")} for job in jobs.values())
 
 
 def test_snakemakes_own_advice_is_followed(study):

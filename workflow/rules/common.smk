@@ -64,6 +64,12 @@ def checked_cells_of(dataset):
     return [path] if exists(path) else []
 
 
+def known_cells_of(dataset):
+    """Return the files with cells of a dataset that a person has checked, for scores or for certificates."""
+    path = f"{STUDY.weak_labels.checked_cells}/certify/{dataset}.csv"
+    return checked_cells_of(dataset) + [path] * exists(path)
+
+
 def recommended_of(wildcards):
     """Return the table with the name of the final model; nothing if the configuration names it."""
     is_checked = bool(checked_cells_of(wildcards.dataset))

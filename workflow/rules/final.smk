@@ -7,7 +7,7 @@ rule fit_final_model:
         folds=folds_of(STUDY, STUDY.folds.n_splits),
         recommendation=recommended_of,
         # cells that a person has checked
-        checked=lambda wildcards: checked_cells_of(wildcards.dataset),
+        checked=lambda wildcards: known_cells_of(wildcards.dataset),
         rates=lambda wildcards: [
             f"results/recommendation/checked/{wildcards.dataset}.csv" for _ in checked_cells_of(wildcards.dataset)
         ],

@@ -84,6 +84,7 @@ rule recommend_models:
             rules.score_checked_cells.output,
             dataset=[dataset for dataset in STUDY.weak_labels.datasets if checked_cells_of(dataset)],
         ),
+        cells=[path for dataset in STUDY.weak_labels.datasets for path in known_cells_of(dataset)],
         curves=expand(rules.score_by_samples.output.curve, **PLAN.sample_curves.curves),
     output:
         **({"sample_curves": "results/tables/sample_curves.csv"} if STUDY.weak_labels.sample_curves.datasets else {}),

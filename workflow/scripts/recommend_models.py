@@ -9,4 +9,4 @@ with logged(snakemake.log):
     files, made, params = snakemake.input, snakemake.output, snakemake.params
     tabulate_scores(files, made, params)
     tabulate_recommendations(files, made, params)
-    describe_all(files.datasets, files.predictions, made, seed=params.seed)
+    describe_all(files.datasets, files.predictions, made, seed=params.seed, cells=files.cells)

@@ -18,8 +18,10 @@ from fairfold.commands import check
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
+from fairfold.final.described import describe_predictions
 from fairfold.metrics.registry import BASIC_METRICS
-from fairfold.recommendation.checked import read_checked
+from fairfold.recommendation.certified_cells import known_cells
+from fairfold.recommendation.checked import read_checked, read_study_predictions
 
 HOSTILE = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t tab", "x;=1", "'=1", "new\nline", "nan", '"q"', "\u202e", "-3", "7"]
 
@@ -261,3 +263,36 @@ def test_a_sheet_goes_where_the_user_wants_it(study, capfd):
     assert len(pd.read_csv(study / "target.csv")) == 5
     assert main(["check", str(study), "--cells", "5", "-o", str(study / "link.csv")]) == 1
     assert "exists and may contain answers" in capfd.readouterr().err
+
+
+def test_chosen_cells_certify_labels_and_estimate_no_scores(study, monkeypatch, capsys):
+    """They are kept apart, because no probability of a draw corrects for their choice."""
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    board = pd.DataFrame({"dataset": ["plants"], "model": "kNN", "metric": "mcc"})
+    data, path = Dataset.load(study / "results/datasets/plants.npz"), study / "plants-check.csv"
+    predicted = [*read_study_predictions(study / "results", "plants").items()]
+    before = describe_predictions(data, predicted, board, seed=0)["certified"]
+    assert main(["check", str(study), "--certify", "0.9", "--cells", "60"]) == 0
+    sheet = pd.read_csv(path)
+    assert (sheet["draw_probability"] == 0).all() and sheet["correct_label"].isna().all()
+    assert (data.Y[sheet["sample"], sheet["label_index"]] == 0).all()
+    sheet.assign(correct_label=1).to_csv(path, index=False)
+    capsys.readouterr()
+    assert main(["check", str(study), "--sheet", str(path), "--within", "0.1"]) == 1
+    assert "estimate no score. Leave it out." in capsys.readouterr().err
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert not (study / "checks/plants.csv").exists()
+    cells = known_cells([study / "checks/certify/plants.csv"], data.version)
+    after = describe_predictions(data, predicted, board, seed=0, checked=cells)["certified"]
+    assert (before["threshold"].notna().sum(), after["threshold"].notna().sum()) == (0, 2)
+    assert main(["check", str(study), "--certify", "0.9", "--open", "-o", str(study / "more.csv")]) == 1
+    assert "no check of cells certifies another label at 90 %" in capsys.readouterr().err
+    assert main(["check", str(study), "--cells", "120", "-o", str(study / "scores.csv")]) == 0  # also those cells
+    for words, message in (
+        (["--certify", "1.5", "--cells", "5"], "--certify: expected a number above 0 and below 1"),
+        (["--certify", "0.9", "--sheet", str(path)], "--certify chooses cells for a new sheet"),
+        (["--certify", "0.9", "--cells", "5", "--show-probabilities"], "--certify takes neither"),
+    ):
+        assert main(["check", str(study), *words]) == 1
+        assert message in capsys.readouterr().err

@@ -202,6 +202,11 @@ def test_cells_of_each_label_come_first():
     assert cells["label_index"][15:].nunique() == 1
     assert cells_to_certify(np.zeros_like(Y), np.full(P.shape, 0.0), 5).empty
     assert cells_to_certify(Y, P, 5, wrong_positives=0.2).empty
+    groups = np.arange(len(Y)) // 3  # Fewer effective decisions need a longer list of decisions.
+    cells = cells_to_certify(0 * Y, P, len(Y), groups=groups)
+    right = 0 * Y
+    right[cells["sample"], cells["label_index"]] = 1
+    assert (certify(right, P)["reason"] == "").any() and (certify(right, P, groups=groups)["reason"] == "").any()
 
 
 @pytest.mark.parametrize(

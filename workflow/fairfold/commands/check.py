@@ -50,6 +50,10 @@ def add_to(commands: Any) -> None:
     page = "also write an HTML page that asks one label at a time and saves the sheet, and open it in a browser"
     add("--open", action="store_true", help=f"{page}; with --cells {_CELLS} by default")
     add("--cells", type=int, metavar="N", help="write a sheet with N cells; after a filled sheet, N more")
+    certify = (
+        "with --cells or --open: choose cells whose check certifies the most labels at this precision, such as 0.9"
+    )
+    add("--certify", type=float, metavar="PRECISION", help=certify)
     add("--sheet", type=Path, metavar="FILE", help="filled sheet, CSV or Excel")
     output = "sheet to write, .csv or .xlsx, or - for the standard output (default: <dataset>-check.csv)"
     add("-o", "--output", metavar="FILE", help=output)
@@ -83,6 +87,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(f"--cells is {options.cells}. Choose at least 1.")
     if not options.cost_per_sample >= 0:
         raise DataError(f"--cost-per-sample is {options.cost_per_sample:g}. Choose 0 or more.")
+    if options.certify is not None:
+        _check_certify(options)
     if options.within is not None and options.sheet is None:
         raise DataError("--within needs the filled sheet: give --sheet FILE, too.")
     if options.within is not None and not options.within > 0:
@@ -93,6 +99,16 @@ def run(options: argparse.Namespace) -> None:
             _use(options, dataset)
     else:
         _write(options, dataset)
+
+
+def _check_certify(options: argparse.Namespace) -> None:
+    from fairfold.evaluation.certificates import CONFIDENCE, check_targets
+
+    check_targets(options.certify, CONFIDENCE, None, 0, "--certify")
+    if options.sheet is not None:
+        raise DataError("--certify chooses cells for a new sheet. Leave it out to use a filled sheet.")
+    if options.show_probabilities or options.cost_per_sample:
+        raise DataError("--certify takes neither --show-probabilities nor --cost-per-sample. Leave them out.")
 
 
 def _dataset_of(study: Path, name: str | None) -> str:
@@ -106,26 +122,15 @@ def _dataset_of(study: Path, name: str | None) -> str:
 
 
 def _write(options: argparse.Namespace, dataset: str) -> None:
-    """Choose cells by the predictions of all models, and write the sheet."""
-    from fairfold.recommendation.checked import VERSION, read_checked, read_study_predictions, sheet_to_fill
+    """Choose cells by the predictions of models, and write the sheet."""
+    from fairfold.recommendation.checked import VERSION
 
     data, ids = _data(options.study, dataset)
     path = str(options.study / f"{dataset}-check.csv") if options.output is None else options.output
     check_output(path, formats=(_EXCEL,))
     if Path(path).is_file():
         raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
-    kept = options.study / _CHECKS / f"{dataset}.csv"
-    sheet = sheet_to_fill(
-        data.Y,
-        read_study_predictions(options.study / "results", dataset),
-        options.cells,
-        ids,
-        data.label_names,
-        shows_probabilities=options.show_probabilities,
-        earlier=read_checked(kept, data.version) if kept.is_file() else None,
-        groups=data.groups,
-        cost_per_sample=options.cost_per_sample,
-    )
+    sheet = (_drawn if options.certify is None else _chosen)(options, dataset, data, ids)
     sheet["dataset"], sheet[VERSION] = dataset, data.version
     is_excel = path.lower().endswith(_EXCEL)
     with open_output(path, binary=is_excel) as stream:
@@ -139,6 +144,56 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     print(shlex.join([*words, "--sheet", "FILE" if path == STANDARD_OUTPUT else path]), file=out)
     if options.open:
         _open_page(Path(path), dataset, data, sheet)
+
+
+def _drawn(options: argparse.Namespace, dataset: str, data: Dataset, ids: list[Any]) -> pd.DataFrame:
+    """Draw cells by the predictions of all models."""
+    from fairfold.recommendation.checked import read_checked, read_study_predictions, sheet_to_fill
+
+    kept = _kept(options.study, dataset)
+    return sheet_to_fill(
+        data.Y,
+        read_study_predictions(options.study / "results", dataset),
+        options.cells,
+        ids,
+        data.label_names,
+        shows_probabilities=options.show_probabilities,
+        earlier=read_checked(kept, data.version) if kept.is_file() else None,
+        groups=data.groups,
+        cost_per_sample=options.cost_per_sample,
+    )
+
+
+def _chosen(options: argparse.Namespace, dataset: str, data: Dataset, ids: list[Any]) -> pd.DataFrame:
+    """Choose the cells that certify labels by the predictions of the recommended model."""
+    from fairfold.recommendation.certified_cells import known_cells, sheet_to_certify
+    from fairfold.recommendation.checked import read_checked, read_study_predictions
+
+    answer = recommend.answers_of(options.study)[dataset]
+    predicted = read_study_predictions(options.study / "results", dataset)
+    if answer.model not in predicted:
+        raise DataError(
+            "--certify: the study recommends no model, so there is no decision to certify. Use --cells alone."
+        )
+    places = [path for of_scores in (True, False) if (path := _kept(options.study, dataset, of_scores)).is_file()]
+    kept = _kept(options.study, dataset, of_scores=False)
+    return sheet_to_certify(
+        data,
+        predicted[answer.model],
+        answer.metric,
+        options.cells,
+        ids,
+        precision=options.certify,
+        known=known_cells(places, data.version),
+        earlier=read_checked(kept, data.version) if kept.is_file() else None,
+    )
+
+
+def _kept(study: Path, dataset: str, of_scores: bool = True) -> Path:
+    """Return the file that keeps the checked cells of a dataset, for scores or for certificates only."""
+    from fairfold.recommendation.certified_cells import FOLDER
+
+    return study / _CHECKS / ("" if of_scores else FOLDER) / f"{dataset}.csv"
 
 
 def _open_page(path: Path, dataset: str, data: Dataset, sheet: pd.DataFrame) -> None:
@@ -189,7 +244,7 @@ def _write_excel(sheet: pd.DataFrame, stream: IO[bytes]) -> None:
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
     """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
-    from fairfold.recommendation.checked import VERSION, cells_of_sheet, check_version, precision_sentence
+    from fairfold.recommendation.checked import NOT_DRAWN, VERSION, cells_of_sheet, check_version, precision_sentence
 
     data, ids = _data(options.study, dataset)
     sheet = _read_sheet(options.sheet)
@@ -197,13 +252,16 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
         raise DataError(f"{options.sheet} is a sheet of {min(others)!r}, not of {dataset!r}. Choose it with --dataset.")
     check_version(sheet, data.version, str(options.sheet))
     cells = cells_of_sheet(sheet, ids, data.label_names, str(options.sheet))
-    kept = options.study / _CHECKS / f"{dataset}.csv"
+    of_scores = not (cells["draw_probability"] == NOT_DRAWN).all()
+    if options.within is not None and not of_scores:
+        raise DataError(f"--within: the cells of {options.sheet} estimate no score. Leave it out.")
+    kept = _kept(options.study, dataset, of_scores)
     if n_lost := _n_lost(cells, kept):
         print(
             f"{n_lost} cells that were checked earlier are not in {options.sheet} and are no longer used.",
             file=sys.stderr,
         )
-    kept.parent.mkdir(exist_ok=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     write_table(cells.assign(**{VERSION: data.version}), kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
     before = _models_of(options.study, dataset)

@@ -179,6 +179,7 @@ def _sources(folder: Path, study: Study) -> Iterator[Source]:
     from fairfold.publish.crate import checksum
     from fairfold.publish.facts import Source
     from fairfold.publish.folder import CHECKS, places_of_files
+    from fairfold.recommendation.certified_cells import FOLDER as CERTIFY
 
     catalog = load_catalog()
     public = {file.sha256: name for name in catalog for file in catalog[name].files if file.sha256}
@@ -192,8 +193,9 @@ def _sources(folder: Path, study: Study) -> Iterator[Source]:
             name = path.resolve().relative_to(folder.resolve()).as_posix()
             yield Source("", path.resolve(), name, checksum(path))
     for name in study.weak_labels.datasets:
-        if (path := folder / study.weak_labels.checked_cells / f"{name}.csv").is_file():
-            yield Source("", path.resolve(), f"{CHECKS}/{name}.csv", checksum(path))
+        for place in (f"{name}.csv", f"{CERTIFY}/{name}.csv"):
+            if (path := folder / study.weak_labels.checked_cells / place).is_file():
+                yield Source("", path.resolve(), f"{CHECKS}/{place}", checksum(path))
         if name in catalog:
             entry = catalog[name]
             about = f"{entry.citation.rstrip('.')} (license: {entry.license})"

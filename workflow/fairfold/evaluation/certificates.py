@@ -471,6 +471,8 @@ def cells_to_certify(
     confidence: float = CONFIDENCE,
     checked: pd.DataFrame | None = None,
     wrong_positives: float = 0.0,
+    groups: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Choose the cells whose check can certify the most labels.
 
@@ -486,7 +488,7 @@ def cells_to_certify(
         Out-of-fold probabilities.
     n : int
         Number of cells.
-    precision, confidence, wrong_positives
+    precision, confidence, wrong_positives, groups, weights
         As in :func:`certify`.
     checked : DataFrame or None, default=None
         Filled sheet of earlier rounds.
@@ -517,7 +519,7 @@ def cells_to_certify(
     1     221            0    NaN
     2     395            0    NaN
     """
-    labels = _Labels(Y, P, checked, None, None)
+    labels = _Labels(Y, P, checked, groups, weights)
     check_targets(precision, confidence, None, wrong_positives)
     check_whole_number("n", n, 1)
     target, alpha = precision / (1 - wrong_positives), 1 - confidence
@@ -529,7 +531,8 @@ def cells_to_certify(
         above = labels.P[:, label] > tested.threshold[0]
         is_open = above & (labels.Y[:, label] == 0) & ~labels.is_known[:, label]
         missing = _least_right(tested.size[0], target, alpha) - tested.right[0]
-        if missing > np.count_nonzero(is_open):
+        missing *= tested.n_decisions[0] / tested.size[0]  # from effective decisions to cells
+        if missing > np.count_nonzero(is_open) + 1e-9:
             continue
         cells = np.flatnonzero(is_open)
         cells = cells[np.argsort(labels.P[cells, label], kind="stable")]

@@ -18,6 +18,7 @@ from fairfold.evaluation.certificates import certify
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.final.labels import label_scores
 from fairfold.recommendation import predictions
+from fairfold.recommendation.certified_cells import cells_among, known_cells
 from fairfold.recommendation.guessing import n_models_above_chance
 
 _SCORES = ("average_precision", "roc_auc", "mcc")
@@ -25,7 +26,12 @@ _CERTIFIED = ["label", "threshold", "precision_low", "recall", "recall_low", "re
 
 
 def describe_predictions(
-    data: Dataset, predicted: Iterable[tuple[str, FinalPredictions]], leaderboard: pd.DataFrame, *, seed: int
+    data: Dataset,
+    predicted: Iterable[tuple[str, FinalPredictions]],
+    leaderboard: pd.DataFrame,
+    *,
+    seed: int,
+    checked: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Describe the out-of-fold predictions of each model, and those of the best model for each label.
 
@@ -39,6 +45,8 @@ def describe_predictions(
         Models of all datasets by their scores, best first.
     seed : int
         Seed of the study.
+    checked : DataFrame or None, default=None
+        Cells with a checked label, by which decisions are certified.
 
     Returns
     -------
@@ -67,7 +75,8 @@ def describe_predictions(
             sample_weight=None if data.weights is None else data.weights[tested],
         )
         groups, weights = (None if each is None else each[tested] for each in (data.groups, data.weights))
-        of_labels = certify(Y[tested], best[tested].clip(0, 1), groups=groups, weights=weights)
+        cells = None if checked is None else cells_among(checked, tested, labels)
+        of_labels = certify(Y[tested], best[tested].clip(0, 1), checked=cells, groups=groups, weights=weights)
         certified = of_labels.assign(label=names, per_1000=1000 * of_labels["n_decisions"] / tested.sum())[_CERTIFIED]
     above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)
@@ -83,7 +92,9 @@ def describe_predictions(
     return {name: pd.DataFrame({"dataset": data.id, "model": best_model, **table}) for name, table in tables.items()}
 
 
-def describe_all(datasets: Sequence[str], predictions: Sequence[str], made: Any, *, seed: int) -> None:
+def describe_all(
+    datasets: Sequence[str], predictions: Sequence[str], made: Any, *, seed: int, cells: Sequence[str] = ()
+) -> None:
     """Write the tables of :func:`describe_predictions` of all datasets.
 
     Parameters
@@ -96,9 +107,12 @@ def describe_all(datasets: Sequence[str], predictions: Sequence[str], made: Any,
         File ``leaderboard``, and a file to write for each dataset and table.
     seed : int
         Seed of the study.
+    cells : sequence of str, default=()
+        Files with checked cells, named after their datasets.
     """
     board = read_table(made["leaderboard"])
     for number, data in enumerate(map(Dataset.load, datasets)):
         predicted = read_predictions(path for path in predictions if Path(path).parts[-3] == data.id)
-        for name, table in describe_predictions(data, predicted, board, seed=seed).items():
+        checked = known_cells((path for path in cells if Path(path).stem == data.id), data.version)
+        for name, table in describe_predictions(data, predicted, board, seed=seed, checked=checked).items():
             write_table(table, made[name][number])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.examined import examine_labels
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
-from fairfold.recommendation.checked import read_checked
+from fairfold.recommendation.certified_cells import known_cells
 
 
 def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tuple[str, str]:
@@ -20,8 +21,8 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     Parameters
     ----------
     files : namespace of str or sequence of str
-        Files ``dataset`` and ``folds``, and lists of at most one file: ``recommendation``, ``checked``, ``rates``,
-        ``scores``.
+        Files ``dataset`` and ``folds``, and lists: ``checked``, and with at most one file ``recommendation``,
+        ``rates``, ``scores``.
     made : mapping of str to str
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
         :func:`~fairfold.final.examined.examine_labels`.
@@ -42,11 +43,12 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     name = params.model or recommended_model(read_table(*files.recommendation), data.id, params.score)
     scores, rates = (next(map(read_table, paths), None) for paths in (files.scores, files.rates))
     settings = with_checked_frequency(params.settings[name], rates)
-    cells = next((read_checked(Path(path), data.version) for path in files.checked), None)
+    cells = known_cells(files.checked, data.version)
     corrected, checked = with_checked_labels(data, cells)
+    certain, _ = with_checked_labels(replace(data, hierarchy=None), cells)
     fitted = fit_final(corrected, name, settings, **options)
     fold_of = read_arrays(files.folds)["fold_of"][0]
-    how = {"hidden": params.hidden, "checked": corrected.Y, **options}
+    how = {"hidden": params.hidden, "checked": certain.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
     of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}
     card = model_card(corrected, name, settings=settings, seed=params.seed, **of_card)

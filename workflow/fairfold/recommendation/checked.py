@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
+NOT_DRAWN = 0.0
+"""``draw_probability`` of the cells of a sheet that are chosen for certificates. They do not estimate scores."""
 VERSION = "data_version"
 """Column of sheets and checked cells that identifies the samples and labels."""
 _PLACES = ["id", "label", ANSWER]
@@ -89,10 +91,31 @@ def sheet_to_fill(
     """
     observed, P = _scored(Y, predictions)
     cells = choose_cells(P, observed, n, checked=earlier, **options)  # type: ignore[arg-type]
-    sheet = cells.rename(columns={"label": ANSWER}).astype({ANSWER: "Int64"})
+    shown = cells if shows_probabilities else cells.drop(columns="prediction")
+    return to_fill(shown.rename(columns={"label": ANSWER}), ids, label_names)
+
+
+def to_fill(cells: pd.DataFrame, ids: Sequence[object], label_names: Sequence[str]) -> pd.DataFrame:
+    """Name the samples and labels of cells.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Columns ``sample, label_index, correct_label, draw_probability``, and ``prediction`` if it is shown.
+    ids : sequence of length n_samples
+        Name of each sample.
+    label_names : sequence of str of length n_labels
+        Name of each label.
+
+    Returns
+    -------
+    DataFrame
+        Sheet as of :func:`sheet_to_fill`.
+    """
+    sheet = cells.astype({ANSWER: "Int64"})
     sheet["id"] = [ids[row] for row in sheet["sample"]]
     sheet["label"] = [label_names[column] for column in sheet["label_index"]]
-    return sheet[[*_PLACES, *(name for name in _HIDDEN if shows_probabilities or name != "prediction")]]
+    return sheet[[*_PLACES, *(name for name in _HIDDEN if name in sheet)]]
 
 
 def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequence[str], where: str) -> pd.DataFrame:
@@ -101,7 +124,7 @@ def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequ
     Parameters
     ----------
     sheet : DataFrame
-        Sheet of :func:`sheet_to_fill`. Rows may be in any order.
+        Sheet of :func:`sheet_to_fill`, or of cells that are all chosen for certificates. Rows may be in any order.
     ids : sequence of length n_samples
         Name of each sample.
     label_names : sequence of str of length n_labels
@@ -148,6 +171,7 @@ def _check_places(
 ) -> None:
     """Refuse rows that do not match the data, or that occur twice."""
     is_draw = values["draw_probability"].gt(0) & values["draw_probability"].le(1)
+    is_draw |= values["draw_probability"].eq(NOT_DRAWN).all()
     is_again = values.duplicated(["sample", "label_index"])
     for place, number in enumerate(text.index):
         sample, index = values["sample"].iloc[place], values["label_index"].iloc[place]

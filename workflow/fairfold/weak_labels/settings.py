@@ -188,7 +188,7 @@ class WeakLabels(Settings):
 
     checked_cells: str = "checks"
     """Folder with filled sheets of checked cells, `<dataset>.csv`. `fairfold check` writes them. A dataset with a sheet
-    is recommended by it."""
+    is recommended by it. Sheets in the subfolder `certify` serve certificates only."""
 
     forest: Forest = Forest()
 
