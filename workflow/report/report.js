@@ -1,6 +1,7 @@
 "use strict";
 
-// Tables: a click on a heading sorts by it, the next one the other way round. Empty cells stay at the end.
+// Tables: a click on a heading sorts by it, scores from the best one, and the next click the other way round. Empty cells
+// stay at the end.
 function keyOf(row, column, isNumber) {
   const cell = row.cells[column];
   const text = cell.dataset.key ?? cell.textContent;
@@ -15,7 +16,8 @@ function compare(a, b, isNumber) {
 function sortBy(heading) {
   const table = heading.closest("table");
   const isNumber = heading.classList.contains("number");
-  const direction = heading.ariaSort === "ascending" ? -1 : 1;
+  const isDescending = heading.ariaSort === "none" ? heading.classList.contains("gain") : heading.ariaSort === "ascending";
+  const direction = isDescending ? -1 : 1;
   const keyed = [...table.tBodies[0].rows].map((row) => [keyOf(row, heading.cellIndex, isNumber), row]);
   keyed.sort(([a], [b]) => {
     if (a === null || b === null) return (a === null) - (b === null);

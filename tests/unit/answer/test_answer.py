@@ -126,6 +126,14 @@ def test_several_models_may_be_as_good():
     )
 
 
+@pytest.mark.parametrize(
+    ("seconds", "faster"), [([8.0, 2.0], "; C is 4 times as fast"), ([8.0, 4.0], ""), ([0.8, 0.01], "")]
+)
+def test_a_much_faster_model_is_named(seconds, faster):
+    sentence = f"Use A. With 200 samples, one other model is not significantly different{faster}."
+    assert verdict_sentence(board(BEST, ALIKE, seconds=seconds), 200) == sentence
+
+
 def test_samples_that_would_decide():
     assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])

@@ -237,11 +237,15 @@ def test_tables_show_fifteen_rows_of_any_order(ask):
       got.first = [rows().length, button.textContent];
       table.tHead.rows[0].cells[1].querySelector("button").click();
       got.sorted = rows();
+      const score = document.querySelector("table.leaderboard th.gain");
+      score.querySelector("button").click();
+      got.best = score.ariaSort;
       button.click();
       got.all = [rows().length, button.textContent, button.getAttribute("aria-expanded")];
     """)
     assert got["first"] == [15, "All 40 rows"]
     assert got["sorted"] == [str(n) for n in range(15)]
+    assert got["best"] == "descending"  # the best score first
     assert got["all"] == [40, "First 15 rows", "true"]
 
 

@@ -96,6 +96,12 @@ def test_what_users_name_is_escaped(page):
     assert len([tag for tag, _ in page.elements if tag == "script"]) == 1
 
 
+def test_numbers_follow_the_order_of_the_page(results, files, config):
+    items = [Item("Folded", table="tables/datasets.csv"), Item("Open", table="tables/percentile_ranks.csv", open=True)]
+    text = Page(render_report(results, files, config, [Section("data", "Data", items)])).text
+    assert text.index("Table 1 Open") < text.index("Table 2 Folded")
+
+
 def test_sections_without_files_are_left_out(page):
     sections = [attributes["id"] for tag, attributes in page.elements if tag == "section" and "id" in attributes]
     assert sections == ["section-ranks", "section-data", "section-about"]

@@ -98,3 +98,8 @@ def test_pairs_that_are_not_tested_are_reported():
 def test_whole_numbers_with_gaps_have_no_decimals():
     table = table_of(pd.DataFrame({"label": [629.0, np.nan], "n": [629.0, np.nan]}))
     assert [cell.text for cell in table.rows[0]] == ["629", "629"]
+
+
+def test_scores_are_sorted_from_the_best_one():
+    html = table_html(table_of(pd.DataFrame({"mcc": [0.1], "hamming_loss": [0.2], "n_samples": [1]})), "a")
+    assert re.findall(r'<th [^>]*class="([^"]+)"', html) == ["number gain", "number", "number"]

@@ -162,6 +162,7 @@ def _section(section: Section, inputs: Inputs) -> dict[str, Any]:
             shown = next((content[key] for key in ("images", "choosers", "models") if key in content), ())
             is_open = entry.open and len(shown) <= _CARDS_AT_FIRST
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
+    items.sort(key=lambda item: not item["is_open"])  # The page shows open items first, so they have the first numbers.
     return {
         **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
         "intro": text_html(section.intro, inputs.study, section.labels_of),

@@ -12,6 +12,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairfold.core.files import NAMES, NAMES_OR_NUMBERS, read_csv
+from fairfold.metrics.registry import METRICS
 from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 
@@ -53,6 +54,11 @@ class Column(NamedTuple):
     name: str
     is_number: bool
     cells: list[Cell]
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the column is named after a score whose high values are good."""
+        return self.name in METRICS and METRICS[self.name].direction > 0
 
 
 class Table(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 from fairfold.answer.answer import Answer
 from fairfold.answer.leaderboard import COLUMNS, Row, columns_of, digits_of, interval
 from fairfold.evaluation.compare import BEST, GUESSING
+from fairfold.metrics.registry import METRICS
 
 _LONGEST_TITLE = 3  # Datasets whose verdicts the title names.
 _SIZES = {
@@ -41,6 +42,7 @@ def verdict_card(answer: Answer, *, has_final: bool = False) -> dict[str, Any]:
         "title": f"Use {model} on {dataset}" if model else f"No model can be recommended on {dataset}",
         "strip": [*_strip(answer)],
         "columns": columns_of(answer.rows, answer.metric),
+        "gains": [*({"score", "over_labels"} if METRICS[answer.metric].direction > 0 else ()), "deciding"],
         "rows": _rows(answer),
         "axes": _axes(answer.rows),
         "cautions": [*_cautions(answer)],
