@@ -33,7 +33,7 @@ TEXT = (
 def run(folder: Path) -> list[str]:
     """Study the songs, and return the command and the lines that it prints, without those of its progress."""
     data = prepare(load_catalog()["emotions"])
-    labels = [f"label_{name}" for name in data.label_names]
+    labels = [*data.label_names]  # They start with label_.
     table = pd.DataFrame(np.hstack([data.X, data.Y]), columns=[*data.feature_names, *labels])
     table.astype(dict.fromkeys(labels, int)).to_csv(folder / "songs.csv", index=False)
     environment = {**os.environ, "COLUMNS": str(COLUMNS)}
