@@ -118,7 +118,7 @@ def test_identifiers_and_constants_are_left_out(tmp_path):
         "constant": ("study",),
     }
     (note,) = audit_dataset(data).query("check == 'roles of columns'")["message"]
-    assert "'plant' is read as identifier" in note and "'notes' is read as text" in note
+    assert "'plant' is read as identifier and left out (" in note and "'notes' is read as text" in note
 
 
 def test_a_text_that_names_a_label_is_a_leak(tmp_path):

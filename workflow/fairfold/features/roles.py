@@ -165,7 +165,7 @@ def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool, is_category
         hint = f"Dates are read with the {order} first; set day_first if this is wrong." if is_ambiguous else ""
         return ColumnRole(name, "date", form, hint)
     if len(values) == len(texts) and _are_codes(values):
-        hint = "Declare it a short text if its characters carry information."
+        hint = "Declare it a short text to use its characters."
         return ColumnRole(name, "identifier", f"{len(values):,} different codes", hint)
     if look_like_molecules(values):
         return _by_size(name, values, len(filled), "Declare it a molecule if these are molecules (SMILES).")

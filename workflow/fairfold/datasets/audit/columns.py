@@ -14,7 +14,7 @@ from fairfold.datasets.audit.spec import Audited, Check, Finding
 from fairfold.datasets.columns import part_of_name, plain_name
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import shortened
-from fairfold.features.roles import ColumnRole
+from fairfold.features.roles import LEFT_OUT, ColumnRole
 
 ROLES_FOUND = "roles of columns"
 """Check of the roles that columns of text have."""
@@ -292,7 +292,8 @@ def find_roles(table: Audited) -> Iterator[Finding]:
 def _sentence(role: ColumnRole) -> str:
     hint = role.hint[:1].lower() + role.hint[1:].rstrip(".")
     about = ": ".join(filter(None, [role.reason, hint]))
-    return f"{role.column!r} is read as {role.role}" + (f" ({about})" if about else "")
+    left_out = " and left out" if role.role in LEFT_OUT else ""
+    return f"{role.column!r} is read as {role.role}{left_out}" + (f" ({about})" if about else "")
 
 
 SPECS = (
