@@ -40,7 +40,8 @@ function sort(page, heading) {
     return [heading.getAttribute("aria-sort"), column(table, heading.cellIndex)];
   });
   button.focus();
-  return { isNumber: heading.classList.contains("number"), orders, focusable: page.activeElement === button };
+  const [isNumber, isGain] = ["number", "gain"].map((name) => heading.classList.contains(name));
+  return { isNumber, isGain, orders, focusable: page.activeElement === button };
 }
 
 async function look() {
@@ -102,10 +103,12 @@ def look(site, tmp_path):
 
 
 def assert_sorted(columns):
-    """Check that one click sorts upwards and the next one downwards, with empty cells last."""
+    """Check that one click sorts upwards, or a score downwards, and the next one the other way, empty cells last."""
+    assert any(each["isGain"] for each in columns)
     for each in columns:
-        (first, up), (second, down) = each["orders"]
-        assert (first, second) == ("ascending", "descending")
+        orders = dict(each["orders"])
+        assert list(orders) == (["descending", "ascending"] if each["isGain"] else ["ascending", "descending"])
+        up, down = orders["ascending"], orders["descending"]
         assert each["focusable"]
         filled = [cell for cell in up if cell]
         if each["isNumber"]:
