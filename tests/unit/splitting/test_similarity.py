@@ -83,6 +83,7 @@ def test_groups_stay_together_and_folds_are_repeatable():
     [
         ({}, None, "X: the features are missing"),
         ({}, [["a"]] * 240, "X: could not convert string"),
+        ({}, sparse.csr_array(np.full((240, 2), np.nan)), "X: Input contains NaN. Give numbers"),
         ({}, np.ones((240, 2)), "X: 1 different rows or groups cannot fill 4 folds"),
         ({"metric": "manhattan"}, X, "metric: found 'manhattan'. Use 'euclidean' or"),
         ({"size": 0.5}, X, "size: found 0.5. Give a share of at most 0.25"),

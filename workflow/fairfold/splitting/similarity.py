@@ -205,7 +205,8 @@ def _checked(X: Any) -> Matrix:
     if X is None:
         raise SplitError("X: the features are missing. Pass them as split(X, Y) or assign(Y, X=X).")
     try:
-        return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+        finite = True if sp.issparse(X) else "allow-nan"
+        return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
     except (TypeError, ValueError) as error:
         raise SplitError(f"X: {error} Give numbers, for example by fairfold.features.TableEncoder.") from None
 
@@ -234,9 +235,9 @@ def _ones(X: Matrix) -> Matrix:
 
 def _on_the_globe(X: Matrix) -> np.ndarray:
     """Return points of the unit sphere. Their distance grows with the distance on the globe."""
-    X = X.toarray() if sp.issparse(X) else X
     if X.shape[1] != 2:
         raise SplitError(f"X: found {X.shape[1]} features. For haversine, give latitude and longitude in degrees.")
+    X = X.toarray() if sp.issparse(X) else X
     if (wrong := np.flatnonzero(~(np.abs(X) <= (90, 360)).all(axis=1))).size:
         found = ", ".join(f"{value:g}" for value in X[wrong[0]])
         raise SplitError(
@@ -288,5 +289,5 @@ def _halves(points: Matrix, weights: np.ndarray, rng: np.random.Generator) -> np
     if _LEAST_PART <= weights[is_apart].sum() / weights.sum() <= 1 - _LEAST_PART:
         return is_apart
     place = points @ (halving.cluster_centers_[1] - halving.cluster_centers_[0])
-    beyond = place > np.median(place)
+    beyond = place > np.median(place) + 1e-9 * np.ptp(place)  # Rounding errors must not part equal rows.
     return beyond if beyond.any() else is_apart
