@@ -105,6 +105,13 @@ def test_no_table_of_numbers_under_any_header_is_misjudged(header, n_rows):
     assert dialect_of("\n".join(lines)) == Dialect(",")
 
 
+@pytest.mark.parametrize("text", ["1\t,;\n\t0,0\n", "site;Length, mm\nnorth;0,5\nsouth;1,2\n"])
+def test_two_equally_good_separators_are_refused(text):
+    with pytest.raises(DataError, match="may be separated by commas or .*sep="):
+        dialect_of(text)
+    assert dialect_of(f"sep=;\n{text}").separator == ";"
+
+
 def test_a_cell_that_is_cut_off_does_not_hide_the_dialect():
     text = 'a;note\n1;"x, y"\n2;"cut, of'
     assert dialect_of(text, is_whole=False).separator == ";"

@@ -373,7 +373,11 @@ def _text_of(path: Path) -> Text:
         start = io.TextIOWrapper(stream, encoding, newline="").read(_HEAD)
     if not start.strip():
         raise DataError(f"{path} is empty.")
-    return Text(_compression_of(path)[0], encoding, dialect_of(start, is_whole=len(start) < _HEAD), n_quotes)
+    try:
+        dialect = dialect_of(start, is_whole=len(start) < _HEAD)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    return Text(_compression_of(path)[0], encoding, dialect, n_quotes)
 
 
 def marked_encoding(start: bytes) -> str | None:
@@ -621,13 +625,18 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     Dialect
         The dialect with the best score.
 
+    Raises
+    ------
+    DataError
+        If two separators divide all rows equally well.
+
     Notes
     -----
     A separator that gives all rows the same width is preferred. Otherwise, or if there are several, the separator with
     the best score is chosen. The score is the share of rows with the most frequent width, times the share of their
-    cells that are numbers, truth values or empty. Commas win ties. Quotes are doubled, as in RFC 4180, unless
-    backslashes before them fit better, as written by R and the csv module. A first line such as ``sep=;``, which Excel
-    supports, determines the separator.
+    cells that are numbers, truth values or empty. Quotes are doubled, as in RFC 4180, unless backslashes before them fit
+    better, as written by R and the csv module. A first line such as ``sep=;``, which Excel supports, determines the
+    separator.
 
     Examples
     --------
@@ -646,7 +655,13 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
         dialects += escaped
         fits += [_fit(text, dialect, is_whole) for dialect in escaped]
     scores = [(share == 1, share * (_OF_TEXT + typed)) for share, typed in fits]
-    return dialects[scores.index(max(scores))]
+    is_whole_table, _ = best = max(scores)
+    chosen = [dialect for dialect, score in zip(dialects, scores, strict=True) if score == best]
+    if is_whole_table and len(chosen) > 1:
+        names = " or ".join(dialect.name for dialect in chosen)
+        example = f"sep={chosen[0].separator}"
+        raise DataError(f"cells may be separated by {names}. Name the separator in a first line, such as {example!r}.")
+    return chosen[0]
 
 
 def _fit(text: str, dialect: Dialect, is_whole: bool) -> tuple[float, float]:
