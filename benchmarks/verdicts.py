@@ -475,28 +475,34 @@ def summarize_truth() -> pd.DataFrame:
 
 
 def summarize() -> pd.DataFrame:
+    """Return the stored table with the rows of all cases in `results/verdicts/`."""
     rows = []
     for case in cases():
-        if not (path := FOLDER / f"{case.name}.csv").is_file():
-            continue
-        whole = pd.read_csv(path)
-        whole = whole[whole["seed"] >= REPORTED]
-        for metric, of_metric in whole.groupby("metric", sort=False):
-            found = claims(of_metric, str(metric), case.n_repeats, STABLE if case.learner == "logistic" else 0.0)
-            other = FOLDER / f"others-{case.name}.csv"
-            if other.is_file():
-                slower = pd.read_csv(other)
-                is_of_metric = (slower["method"] == "nested_cv") == (metric == "hamming_loss")
-                slower = slower[is_of_metric & (metric in (METRIC, "hamming_loss"))]
-                found |= {name: each["claim"].to_numpy() for name, each in slower.groupby("method")}
-            behind = of_metric["D"].mean() if case.noise else 0.0
-            unit = {**case._asdict(), "metric": metric, "true_difference": round(behind, 4)}
-            rows += [
-                {**unit, "method": name, "claims": np.mean(each), "repetitions": len(each)}
-                for name, each in found.items()
-            ]
+        unit = {**case._asdict(), "true_difference": 0.0 if not case.noise else np.nan}
+        if (path := FOLDER / f"{case.name}.csv").is_file():
+            whole = pd.read_csv(path)
+            whole = whole[whole["seed"] >= REPORTED]
+            for metric, of_metric in whole.groupby("metric", sort=False):
+                found = claims(of_metric, str(metric), case.n_repeats, STABLE if case.learner == "logistic" else 0.0)
+                behind = of_metric["D"].mean() if case.noise else 0.0
+                known = {**unit, "metric": metric, "true_difference": round(behind, 4)}
+                rows += [known | row_of(name, each) for name, each in found.items()]
+        if (path := FOLDER / f"others-{case.name}.csv").is_file():
+            for name, each in pd.read_csv(path).groupby("method"):
+                metric = "hamming_loss" if name == "nested_cv" else METRIC
+                rows.append({**unit, "metric": metric} | row_of(name, each["claim"]))
     versions = " ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "lightgbm"))
-    return pd.DataFrame(rows).assign(seed=SEED, versions=f"Python {platform.python_version()} {versions}")
+    new = pd.DataFrame(rows).assign(seed=SEED, versions=f"Python {platform.python_version()} {versions}")
+    unit = [*Case._fields]
+    table = pd.concat([pd.read_csv(KEPT), new]).drop_duplicates([*unit, "method"], keep="last")
+    table["true_difference"] = table["true_difference"].fillna(table.groupby(unit)["true_difference"].transform("max"))
+    order = {name: place for place, name in enumerate(case.name for case in cases())}
+    name = table[unit].assign(metric=METRIC).apply(lambda row: "-".join(map(str, row)), axis=1)
+    return table.iloc[np.argsort(name.map(order), kind="stable")]
+
+
+def row_of(method: object, claims: np.ndarray | pd.Series) -> dict[str, object]:
+    return {"method": method, "claims": np.mean(claims), "repetitions": len(claims)}
 
 
 def main() -> None:
