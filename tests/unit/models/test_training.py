@@ -126,10 +126,15 @@ def test_models_share_the_features_of_texts(unit, monkeypatch):
     memory().clear(warn=False)
     fits, fit = [], TfidfVectorizer.fit_transform
     monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda *given: fits.append(1) or fit(*given))
-    together = train_models(unit, models)
+    with monkeypatch.context() as killed:
+        killed.setattr("shutil.rmtree", lambda *_, **__: None)
+        together = train_models(unit, models)
     assert len(fits) == 2 * 2  # words and characters of two folds
     assert bytes_of(together) == bytes_of(alone)
-    assert not [*Path(memory().location).glob("features-*")]
+    found = Path(memory().location).glob
+    assert len([*found("features-*")]) == 1
+    train_models(unit, models)
+    assert not [*found("features-*")]
 
 
 def test_a_model_that_fails_has_rows_with_a_reason(unit):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -272,21 +273,27 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     levels = dict(zip(shared, grown, strict=True))
     n_jobs_of_each = max(n_jobs // max(len(waiting), 1), 1)
     first_levels = [levels.get(model.first_level or "") for model in models]
-    with _folder_for_features(unit, len(waiting)) as folder:
+    with _folder_for_features(unit, models, len(waiting)) as folder:
         jobs = ((*call, level, n_jobs_of_each, folder) for call, level in zip(calls, first_levels, strict=True))
         tables = parallel(delayed(train)(*job) for job in jobs)
     return {model.name: table for model, table in zip(models, tables, strict=True)}
 
 
 @contextlib.contextmanager
-def _folder_for_features(unit: Unit, n_models: int) -> Iterator[str | None]:
-    """Create a folder that exists while models are trained; None if they share no features of texts."""
+def _folder_for_features(unit: Unit, models: Sequence[Model], n_waiting: int) -> Iterator[str | None]:
+    """Name a folder that exists while models are trained; None if they share no features of texts.
+
+    After a killed run, the same job uses and deletes the same folder.
+    """
     caches = memory().location
-    if unit.data.features is None or n_models < 2 or caches is None:
+    if unit.data.features is None or caches is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="features-", dir=caches) as folder:
-        yield folder
+    folder = Path(caches, f"features-{key_of(unit.key(), [model.name for model in models])}")
+    try:
+        yield str(folder) if n_waiting > 1 else None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, tuple[list, float]]:
