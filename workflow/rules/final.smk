@@ -42,6 +42,7 @@ rule fit_final_model:
     params:
         seed=STUDY.seed,
         model=STUDY.final.model,
+        sketch=STUDY.final.sketch,
         score=STUDY.weak_labels.scoring,
         hidden=30,
         settings={model: models.model_settings(STUDY, model) for model in PLAN.final.models},

@@ -92,9 +92,11 @@ def run(options: argparse.Namespace) -> None:
     how |= {"allow_missing": options.allow_missing, "unknown": options.unknown}
     if objective is not None:
         how["look"] = lambda found: decided.append((found["decision"] != UNSURE).any(axis=1).sum())
-    n_samples = predict_file(final, options.table, options.output, **how)
+    comparison = final.comparison()
+    n_samples = predict_file(final, options.table, options.output, comparison=comparison, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
-    print(sentence, file=messages_beside(options.output))
+    described = [] if comparison is None else comparison.sentences()
+    print(sentence, *described, sep="\n", file=messages_beside(options.output))
     if objective is not None:
         found = objective.certificates(final.certified_curves())
         certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
-_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict")
+_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict", "private")
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3}
@@ -100,6 +100,8 @@ def add_to(commands: Any) -> None:
     add("--seed", **number, help="seed of all random numbers (default: 1)")
     final = "fit the recommended model to all rows (default for a table)"
     add("--final", action=argparse.BooleanOptionalAction, help=final)
+    private = "leave the sketch of the training data out of the final model, which then finds no unlike rows"
+    add("--private", action="store_true", default=None, help=private)
     parser.set_defaults(run=run)
 
 
@@ -395,4 +397,5 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
     study["data"] |= {"strict": True} if options.strict else {}
-    return study | ({"final": {"fit": True}} if _fits_final(options) else {})
+    final = {"fit": True} | ({"sketch": False} if options.private else {})
+    return study | ({"final": final} if _fits_final(options) else {})

@@ -30,6 +30,7 @@ from fairfold.errors import MOST_NAMES, DataError, ModelError, first_sentence, s
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
+from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
 from fairfold.tables.decimals import Learned
@@ -117,6 +118,56 @@ class FinalModel:
         settings = self.model.get_params()
         frequency = settings.get("label_frequency", settings.get("estimator__label_frequency", 1.0))
         return is_corrected(frequency)
+
+    @property
+    def sketch(self) -> TrainingSketch | None:
+        """Sketch of the training data, if the model was stored with one. It is part of the file of the model."""
+        return getattr(self.model, "training_sketch_", None)
+
+    def comparison(self) -> TableComparison | None:
+        """Begin the comparison of a new table with the training data.
+
+        Returns
+        -------
+        TableComparison or None
+            Comparison without rows. None if the model has no sketch of the training data.
+        """
+        return None if self.sketch is None else TableComparison(self.sketch)
+
+    def compare(
+        self,
+        table: pd.DataFrame | Matrix,
+        *,
+        allow_missing: bool = False,
+        unknown: Literal["error", "missing"] = "error",
+    ) -> tuple[pd.DataFrame, list[str]]:
+        """Compare new samples with the training data.
+
+        Parameters
+        ----------
+        table, allow_missing, unknown
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        rows : DataFrame of shape (n_samples, 2)
+            Columns ``dissimilarity``, which is above 1 for unlike samples, and ``unlike_training``, ``"yes"`` or
+            ``"no"``.
+        sentences : list of str
+            Description of the comparison, with a test of the whole table.
+
+        Raises
+        ------
+        ModelError
+            If the model has no sketch of the training data.
+        DataError
+            As in :meth:`predict`.
+        """
+        if (comparison := self.comparison()) is None:
+            raise ModelError("the model was stored without a sketch of its training data. Refit it without --private.")
+        is_named = isinstance(table, pd.DataFrame)
+        rows = comparison.add(self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table)
+        return rows.set_axis(table.index) if is_named else rows, comparison.sentences()
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -454,7 +505,9 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
     return X
 
 
-def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:
+def fit_final(
+    data: Dataset, name: str, settings: dict[str, Any], *, seed: int, sketch: bool = True, n_jobs: int = 1
+) -> FinalModel:
     """Fit a model on all samples of a dataset.
 
     Parameters
@@ -467,6 +520,8 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
         Settings for :func:`~fairfold.models.registry.make_model`.
     seed : int
         Seed of the study.
+    sketch : bool, default=True
+        Whether the model contains a sketch of the training data, by which unlike rows of new tables are found.
     n_jobs : int, default=1
         Number of threads for fitting. The fitted model predicts with one thread. The number does not affect the model.
 
@@ -479,6 +534,8 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.samples, labels_for(model, data.Y), **SampleMetadata(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)
+    if sketch:
+        model.training_sketch_ = TrainingSketch.of(data, seed=seed)
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X[:, : len(data.numbers)], random_state)
     columns = data.feature_names, data.label_names, identifier, data.categories

@@ -19,6 +19,7 @@ from fairfold.core.output import check_output, open_output
 from fairfold.errors import CellError, DataError, shortened
 from fairfold.evaluation.certified import Certified
 from fairfold.final.model import FinalModel, Threshold
+from fairfold.final.unlike import TableComparison
 from fairfold.tables.arff import read_arff_columns
 from fairfold.tables.delimited import read_csv_parts
 from fairfold.tables.svmlight import FEATURE, format_of, read_svmlight
@@ -42,6 +43,7 @@ def predict_file(
     unknown: Literal["error", "missing"] = "error",
     rows_at_once: int = ROWS,
     look: Callable[[dict[str, pd.DataFrame]], None] | None = None,
+    comparison: TableComparison | None = None,
 ) -> int:
     """Predict the rows of a table file, and write the predictions to a CSV file.
 
@@ -57,8 +59,8 @@ def predict_file(
     target : str or Path
         CSV file to write, or ``"-"`` for the standard output, with one row per sample: ``probability_<label>`` of all
         labels, then ``posterior_<label>`` if the model corrects for missing labels, then ``decision_<label>``; see
-        :meth:`~fairfold.final.model.FinalModel.predict`. Names that a spreadsheet would run as formulas get an
-        apostrophe; see :mod:`fairfold.core.formulas`.
+        :meth:`~fairfold.final.model.FinalModel.predict`. The last columns are those of `comparison`. Names that a
+        spreadsheet would run as formulas get an apostrophe; see :mod:`fairfold.core.formulas`.
     top : int or None, default=None
         Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
         the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
@@ -70,6 +72,9 @@ def predict_file(
         Number of rows per part. It does not affect results.
     look : callable or None, default=None
         Function that is called with the tables of each part; see :meth:`~fairfold.final.model.FinalModel.predict`.
+    comparison : TableComparison or None, default=None
+        Comparison to which the rows are added, from :meth:`~fairfold.final.model.FinalModel.comparison`. None writes no
+        columns of it.
 
     Returns
     -------
@@ -107,6 +112,9 @@ def predict_file(
                 look(found)
             wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
+            if comparison is not None:
+                of_rows = np.repeat(np.arange(len(ids)), len(rows) // len(ids))
+                rows = pd.concat([rows, comparison.add(X).iloc[of_rows].reset_index(drop=True)], axis=1)
             protect_table(rows).to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
         if not allow_missing:

@@ -16,3 +16,8 @@ class Final(Settings):
 
     model: ModelName | None = None
     """Name of the model. `null` takes the best model by average precision on the dataset."""
+
+    sketch: bool = True
+    """Whether the final model contains a sketch of the training data, by which `fairfold predict` finds
+    [rows unlike them](/guide/will-it-hold-elsewhere.md). It has averages of rows, and words and categories of
+    columns, but no row."""

@@ -27,8 +27,8 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
         :func:`~fairfold.final.examined.examine_labels`.
     params : namespace
-        ``model`` (its name, or None for the recommended one), ``score``, ``seed``, ``hidden``, and the ``settings`` of
-        each model that can be recommended.
+        ``model`` (its name, or None for the recommended one), ``sketch``, ``score``, ``seed``, ``hidden``, and the
+        ``settings`` of each model that can be recommended.
     n_jobs : int, default=1
         Number of threads.
 
@@ -46,7 +46,7 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     cells = known_cells(files.checked, data.version)
     corrected, checked = with_checked_labels(data, cells)
     certain, _ = with_checked_labels(replace(data, hierarchy=None), cells)
-    fitted = fit_final(corrected, name, settings, **options)
+    fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
     fold_of = read_arrays(files.folds)["fold_of"][0]
     how = {"hidden": params.hidden, "checked": certain.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)

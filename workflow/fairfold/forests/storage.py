@@ -31,6 +31,7 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "fairfold.features": "columns.CategoryEncoder columns.DateEncoder columns.NumberEncoder columns.OrderEncoder "
     "columns.TextColumnEncoder columns.named encoder.TableEncoder molecules.MoleculeEncoder roles.ColumnRole "
     "text.Components text.Terms text.TextEncoder",
+    "fairfold.final": "unlike.TrainingSketch",
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardized "
