@@ -6,12 +6,15 @@ import argparse
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairfold.errors import DataError
 from fairfold.evaluation.certificates import CONFIDENCE
 from fairfold.evaluation.certified import UNSURE, Certified
 from fairfold.tables.names import composed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_to(commands: Any) -> None:
@@ -67,6 +70,8 @@ def add_to(commands: Any) -> None:
     add("--confidence", type=float, metavar="SHARE", help=confidence)
     wrong = "with --precision: share of recorded positives that may be wrong (default: 0)"
     add("--wrong-positives", type=float, metavar="SHARE", help=wrong)
+    prevalence = "write the expected prevalence of each label, with intervals, to this CSV file"
+    add("--prevalence", metavar="FILE", help=prevalence)
     parser.set_defaults(run=run)
 
 
@@ -80,23 +85,40 @@ def run(options: argparse.Namespace) -> None:
     """
     logging.basicConfig(format="%(message)s")
     logging.getLogger("fairfold.tables").setLevel(logging.INFO)
+    from fairfold.core.files import write_table
     from fairfold.core.output import check_output, messages_beside
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
+    from fairfold.final.prevalence import ExpectedPrevalence
 
     final = load_final(options.model, n_jobs=-1)
     check_output(options.output, *Path(options.model).glob("*"))
+    prevalence = None
+    if options.prevalence:
+        check_output(options.prevalence, *Path(options.model).glob("*"), Path(options.table), Path(options.output))
+        prevalence = ExpectedPrevalence(final.certified_curves())
     objective, decided = _certified(options), []
     how = {"top": options.top, "objective": objective or options.objective, "by": options.by}
     how |= {"threshold": _threshold(options, final.labels)}
     how |= {"allow_missing": options.allow_missing, "unknown": options.unknown}
-    if objective is not None:
-        how["look"] = lambda found: decided.append((found["decision"] != UNSURE).any(axis=1).sum())
+
+    def look(found: dict[str, pd.DataFrame]) -> None:
+        if objective is not None:
+            decided.append((found["decision"] != UNSURE).any(axis=1).sum())
+        if prevalence is not None:
+            prevalence.add(found.get("posterior", found["probability"]))
+
     comparison = final.comparison()
-    n_samples = predict_file(final, options.table, options.output, comparison=comparison, **how)
+    n_samples = predict_file(final, options.table, options.output, look=look, comparison=comparison, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     described = [] if comparison is None else comparison.sentences()
     print(sentence, *described, sep="\n", file=messages_beside(options.output))
+    if prevalence is not None:
+        write_table(table := prevalence.table(), options.prevalence)
+        line = (
+            f"{options.prevalence}: prevalence of {table['expected'].notna().sum()} of {len(table)} labels, if only it"
+        )
+        print(f"{line} has changed.", file=messages_beside(options.output))
     if objective is not None:
         found = objective.certificates(final.certified_curves())
         certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"

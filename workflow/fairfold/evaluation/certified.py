@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.validation import Negatives
@@ -56,7 +57,8 @@ def curve_table(
     Returns
     -------
     DataFrame
-        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``.
+        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``, and ``n_cells``, the
+        number of measured cells of the label.
 
     Examples
     --------
@@ -66,14 +68,19 @@ def curve_table(
     1  leaf         1        0.0    1.0
     """
     found = []
-    P = np.clip(P, 0, 1)
+    P, n_cells = np.clip(P, 0, 1), _n_measured(Y)
     for decision in (1, 0) if negatives == "confirmed" else (1,):
         curves = curves_of(Y if decision else 1 - np.asarray(Y), P if decision else 1 - P, groups, weights)
-        for label, curve in zip(labels, curves, strict=True):
+        for label, curve, n in zip(labels, curves, n_cells, strict=True):
             step = np.floor(np.log(np.maximum(curve.n_decisions, 1)) / np.log(_RATIO))
             stored = curve.at(np.flatnonzero(np.diff(step, append=np.inf) > 0))
-            found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict()}))
-    return pd.concat(found, ignore_index=True)[COLUMNS]
+            found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict(), "n_cells": n}))
+    return pd.concat(found, ignore_index=True)[[*COLUMNS, "n_cells"]]
+
+
+def _n_measured(Y: Matrix) -> np.ndarray:
+    n_samples, n_labels = np.shape(Y)
+    return np.full(n_labels, n_samples) if sparse.issparse(Y) else n_samples - pd.isna(np.asarray(Y)).sum(axis=0)
 
 
 @dataclass(frozen=True)

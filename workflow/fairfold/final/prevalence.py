@@ -1,0 +1,200 @@
+"""Prevalence of each label in a new table, from the distribution of its predicted probabilities."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairfold.core.seeds import seed_sequence
+from fairfold.errors import ModelError
+
+COLUMNS = ["label", "in_training", "expected", "low", "high", "reason"]
+_LEAST = 20  # positives and negatives out of fold, and new rows
+_POSITIVES_OF_BIN = 5
+_MOST_BINS = 10
+_N_DRAWS = 400
+_N_HALVINGS = 30
+_SMOOTHING = 0.5  # added to each count, so that no probability is 0
+_LEAST_FIT = 0.01  # p-value
+
+
+class _Bins(NamedTuple):
+    """Out-of-fold probabilities of a label, counted between thresholds."""
+
+    thresholds: np.ndarray
+    positives: np.ndarray
+    negatives: np.ndarray
+    prevalence: float
+
+
+class ExpectedPrevalence:
+    """Estimate the prevalence of each label in a new table that is given in parts.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        Table of ``fairfold.evaluation.certified.curve_table`` for out-of-fold probabilities of the training table.
+
+    Raises
+    ------
+    ModelError
+        If the table comes from an earlier version.
+
+    Notes
+    -----
+    The estimate assumes label shift: the prevalence of a label may differ from that of the training table, but the
+    probabilities of samples with the label, and of samples without it, are distributed as before. Probabilities are
+    counted in at most ten bins. The estimate maximizes the likelihood of the new counts. It is the fixed point of the
+    EM algorithm of Saerens et al. (2002) for the calibrated probability of each bin. Parametric bootstrap draws of the
+    out-of-fold counts and the new counts give the interval. They also show whether the new counts fit any prevalence: a
+    label with a p-value below 0.01 has no estimate.
+
+    References
+    ----------
+    M. Saerens, P. Latinne & C. Decaestecker (2002), Adjusting the outputs of a classifier to new a priori
+    probabilities: a simple procedure, Neural Computation 14.
+
+    Examples
+    --------
+    >>> from fairfold.evaluation.certified import curve_table
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random((2000, 1))
+    >>> y = (rng.random((2000, 1)) < p).astype(int)
+    >>> new = np.concatenate([rng.choice(p[y == 1], 800), rng.choice(p[y == 0], 200)])
+    >>> counts = ExpectedPrevalence(curve_table(y, p, ["leaf"]))
+    >>> counts.add(pd.DataFrame({"leaf": new}))
+    >>> counts.table().round(1)[["label", "in_training", "expected"]]
+      label  in_training  expected
+    0  leaf          0.5       0.8
+    """
+
+    def __init__(self, curves: pd.DataFrame) -> None:
+        if "n_cells" not in curves:
+            raise ModelError("prevalence: the model was stored by an earlier version. Refit it with `fairfold study`.")
+        own = curves[curves["decision"] == 1]
+        found = {str(label): _bins(part) for label, part in own.groupby("label", sort=False)}
+        self._reasons = {label: bins for label, bins in found.items() if isinstance(bins, str)}
+        self._bins = {label: bins for label, bins in found.items() if not isinstance(bins, str)}
+        self._counts = {label: np.zeros(len(bins.positives), dtype=np.int64) for label, bins in self._bins.items()}
+        self._labels = [*found]
+        self._n_rows = 0
+
+    def add(self, P: pd.DataFrame) -> None:
+        """Count the probabilities of the next rows.
+
+        Parameters
+        ----------
+        P : DataFrame of shape (n_samples, n_labels)
+            Probabilities, or posteriors of a model that corrects for missing labels, with the names of the labels.
+        """
+        self._n_rows += len(P)
+        for label, counts in self._counts.items():
+            above = (P[label].to_numpy()[:, np.newaxis] > self._bins[label].thresholds).sum(axis=1)
+            counts += np.bincount(len(counts) - 1 - above, minlength=len(counts))
+
+    def table(self) -> pd.DataFrame:
+        """Estimate the prevalence of each label.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``label``; ``in_training``, the prevalence among measured labels of the training table;
+            ``expected`` with the 95 % interval ``low`` to ``high``; and ``reason`` if there is no estimate.
+        """
+        rows = []
+        for label in self._labels:
+            if label in self._reasons:
+                rows.append((label, *[np.nan] * 4, self._reasons[label]))
+            elif self._n_rows < _LEAST:
+                rows.append((label, self._bins[label].prevalence, *[np.nan] * 3, f"fewer than {_LEAST} new rows"))
+            else:
+                rng = np.random.default_rng(seed_sequence(0, "prevalence", label))
+                bins = self._bins[label]
+                rows.append((label, bins.prevalence, *_estimated(bins, self._counts[label], rng)))
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _bins(curve: pd.DataFrame) -> _Bins | str:
+    """Divide the curve of a label into bins with similar numbers of positives, from the highest probabilities on."""
+    recall, n_cells = curve["recall"].to_numpy(float), float(curve["n_cells"].iloc[0])
+    n_positives = float(curve["n_positives"].iloc[0])
+    few = f"fewer than {_LEAST} positives or negatives out of fold"
+    if not n_positives >= _LEAST:
+        return few
+    above = curve["n_decisions"].to_numpy(float) / n_cells
+    precision = curve["right"].to_numpy(float)[-1] / curve["size"].to_numpy(float)[-1]
+    prevalence = float(precision * above[-1] / recall[-1]) if recall[-1] > 0 else 0.0
+    n_negatives = n_positives * (1 / prevalence - 1) if prevalence > 0 else 0.0
+    if n_negatives < _LEAST:
+        return few
+    n_bins = int(np.clip(n_positives // _POSITIVES_OF_BIN, 2, _MOST_BINS))
+    places = np.searchsorted(recall, np.arange(1, n_bins) / n_bins)
+    places = np.unique(places[places < len(recall)])
+    share = np.diff(recall[places], prepend=0, append=1)
+    share_of_all = np.diff(above[places], prepend=0, append=1)
+    of_negatives = np.maximum(share_of_all - prevalence * share, 0)
+    positives, negatives = n_positives * share, n_negatives * of_negatives / of_negatives.sum()
+    return _Bins(curve["threshold"].to_numpy(float)[places], positives, negatives, prevalence)
+
+
+def _estimated(bins: _Bins, counts: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float, str]:
+    """Return the prevalence with its interval, and the reason if there is none."""
+    with_label, without = _densities(bins.positives), _densities(bins.negatives)
+    found = float(most_likely(counts[np.newaxis], with_label[np.newaxis], without[np.newaxis])[0])
+    mixture = found * with_label + (1 - found) * without
+    drawn = rng.multinomial(counts.sum(), mixture, size=_N_DRAWS)
+    n_positives, n_negatives = (max(round(each.sum()), 1) for each in (bins.positives, bins.negatives))
+    drawn_with = _densities(rng.multinomial(n_positives, with_label, size=_N_DRAWS))
+    drawn_without = _densities(rng.multinomial(n_negatives, without, size=_N_DRAWS))
+    estimates = most_likely(drawn, drawn_with, drawn_without)
+    expected = estimates[:, np.newaxis] * drawn_with + (1 - estimates[:, np.newaxis]) * drawn_without
+    is_worse = _misfit(drawn, expected) >= _misfit(counts, mixture)
+    if (1 + is_worse.sum()) / (1 + _N_DRAWS) < _LEAST_FIT:
+        return np.nan, np.nan, np.nan, "the new probabilities fit no prevalence: more has changed than the prevalence"
+    low, high = np.quantile(estimates, [0.025, 0.975])
+    return found, float(low), float(high), ""
+
+
+def most_likely(counts: np.ndarray, with_label: np.ndarray, without: np.ndarray) -> np.ndarray:
+    """Return the prevalence under which counts in bins are most likely.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_draws, n_bins)
+        Numbers of samples in each bin.
+    with_label, without : ndarray of shape (n_draws, n_bins)
+        Probability of each bin for samples with and without the label, all above 0.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Prevalence.
+
+    Notes
+    -----
+    The log-likelihood is concave in the prevalence, so halving an interval by the sign of its slope finds the maximum.
+
+    Examples
+    --------
+    >>> most_likely(np.array([[50, 50]]), np.array([[0.8, 0.2]]), np.array([[0.3, 0.7]])).round(6)
+    array([0.4])
+    """
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
+    for _ in range(_N_HALVINGS):
+        middle = ((low + high) / 2)[:, np.newaxis]
+        slope = (counts * (with_label - without) / (middle * with_label + (1 - middle) * without)).sum(axis=1)
+        low, high = np.where(slope > 0, middle[:, 0], low), np.where(slope > 0, high, middle[:, 0])
+    return (low + high) / 2
+
+
+def _densities(counts: np.ndarray) -> np.ndarray:
+    smooth = counts + _SMOOTHING
+    return smooth / smooth.sum(axis=-1, keepdims=True)
+
+
+def _misfit(counts: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return Pearson's statistic."""
+    wanted = expected * counts.sum(axis=-1, keepdims=True)
+    return ((counts - wanted) ** 2 / wanted).sum(axis=-1)
