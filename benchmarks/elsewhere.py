@@ -33,7 +33,7 @@ from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification, SimilarityFolds
 
-DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO", "yeast", "scene"]
+DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO"]
 MODEL = {"name": "RandomForest", "n_trees": 50}
 N_FOLDS = 5
 LEAST_POSITIVES = 5

@@ -252,7 +252,8 @@ def _limits(*, corrects: bool, is_checked: bool) -> Iterator[str]:
     else:
         yield "- Probabilities are those of labels as given. If positives are missing, they are too low."
     yield "- Check the scores of a label with few positives before you rely on it."
-    yield "- The file of a kernel or nearest-neighbor model contains features of training samples.\n"
+    yield "- The file of a kernel or nearest-neighbor model contains features of training samples."
+    yield "- Unless the study is private, the file contains averages of training samples and deciles of features.\n"
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
