@@ -27,7 +27,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "forests": {"core", "metrics", "weak_labels"},
     "models": {"core", "datasets", "evaluation", "features", "forests", "metrics", "splitting", "weak_labels"},
     "cross_testing": {"core", "datasets", "metrics", "models", "splitting", "weak_labels"},
-    "win_percentage": {"core", "datasets", "metrics", "models", "weak_labels"},
+    "win_percentage": {"core", "datasets", "metrics", "models", "splitting", "weak_labels"},
     "answer": {"core", "evaluation", "metrics"},
     "recommendation": {
         "answer",

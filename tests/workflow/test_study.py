@@ -1,11 +1,8 @@
 """End-to-end tests of the study."""
 
 import math
-import os
-import random
 import re
 import shutil
-import signal
 import sys
 import time
 
@@ -365,16 +362,21 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in output
 
 
-def test_other_sizes_of_jobs_give_the_same(finished, study, tiny):
-    """Here each model is trained in a job of its own, and ranks and cross-testing run in one part."""
+def test_one_core_and_other_sizes_of_jobs_give_the_same(finished, study, tiny):
+    """Here each model is trained in a job of its own, and ranks, cross-testing and win percentages run in one part."""
     tiny["weak_labels"]["models_per_job"] = 1
     tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["n_repeats"]
     for part in (tiny["cross_testing"], tiny["cross_testing"]["models"]):
         part["repeats_per_job"] = part["n_repeats"]
+    wins = tiny["win_percentage"]
+    for part in (wins, wins["models"]):
+        part["permutations_per_job"] = part["n_permutations"]
+    wins["models"]["sets_per_job"] = wins["models"]["n_sets"]
     tables = [f"tables/{name}.csv" for name in ("weak_label_scores", "imputation", "complete_scores", "rank_stability")]
-    tables += ["cross_testing/repetitions.csv", "cross_testing/models.csv"]
+    tables += ["cross_testing/repetitions.csv", "cross_testing/models.csv", "tables/ecoc/comparison.csv"]
+    tables += [f"tables/win_percentage/{name}.csv" for name in ("win_percentages", "models", "model_permutations")]
     other = study(tiny)
-    code, output = other.run(*[f"results/{table}" for table in tables])
+    code, output = other.run(*[f"results/{table}" for table in tables], cores=1)
     assert code == 0, output
     assert output.count("] train_and_score: ") == 2 * 4
     found, expected = other.results(), finished[0].results()
@@ -402,25 +404,6 @@ def assert_a_part_of(finished, study, *paths):
 
 
 WEAK_LABELS = ["tables/pairs.csv", "figures/imputation.png"]
-OTHERS = [  # the last table of each chain of rules, and figures with text, lines and images
-    *("figures/cross_testing_fig4.pdf", "tables/cross_testing_models.csv"),
-    *("figures/win_percentage_fig2.png", "figures/win_percentage_models.pdf"),
-    *("tables/ecoc/examples.csv", "figures/ecoc_comparison.png"),
-]
-
-
-def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study):
-    """After SIGKILL of the process group at random times, the next run gives the same bytes as three cores."""
-    killed, moments = study(), random.Random(0)
-    targets = [f"results/{path}" for path in OTHERS]
-    for _ in range(2):
-        process = killed.start(*targets, cores=1)
-        time.sleep(moments.uniform(2, 12))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    code, output = killed.run(*targets, cores=1)
-    assert code == 0, output
-    assert_a_part_of(finished, killed, *OTHERS)
 
 
 def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):

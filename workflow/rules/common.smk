@@ -82,10 +82,19 @@ def figures_of_job(job):
     files = {}
     for name, figure in PLAN.drawn_by(job).items():
         shown = report(f"results/{figure.path}.png", category=figure.category, labels={"figure": figure.label})
-        files[name] = [f"results/{figure.path}.pdf", shown]
+        files[f"figure_{name}"] = [f"results/{figure.path}.pdf", shown]
     return files
 
 
-def read_by_figures(job):
-    """Return the tables that each figure of a job reads."""
-    return {name: [f"results/{table}" for table in figure.reads] for name, figure in PLAN.drawn_by(job).items()}
+def specs_of_figures(job):
+    """Return the name, the options and the tables of each figure that a job draws."""
+    return {
+        f"figure_{name}": [figure.spec.name, figure.options, figure.reads]
+        for name, figure in PLAN.drawn_by(job).items()
+    }
+
+
+def legend_of(job):
+    """Return the legend if a figure of a job reads it."""
+    is_read = any("legend.csv" in figure.reads for figure in PLAN.drawn_by(job).values())
+    return ["results/legend.csv"] if is_read else []

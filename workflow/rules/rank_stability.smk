@@ -3,8 +3,8 @@
 
 rule repeat_weak_labels:
     input:
+        strict_audit_of,
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.folds.n_splits, "{splitter}", STUDY.weak_labels.rank_stability.n_repeats),
     output:
         "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
     log:
@@ -15,6 +15,7 @@ rule repeat_weak_labels:
         "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
+        folds={"n_splits": STUDY.folds.n_splits, "n_repeats": STUDY.weak_labels.rank_stability.n_repeats},
         repeats=numbers_of_job(PLAN.rank_stability.jobs["first"]),
         options={
             "n_trainings": STUDY.weak_labels.rank_stability.trainings,

@@ -77,19 +77,30 @@ rule tabulate_splitting:
         quality=expand(rules.compare_splitters.output.quality, dataset=STUDY.splitting.datasets),
         labels=expand(rules.compare_splitters.output.labels, dataset=STUDY.splitting.datasets),
         seconds=expand(rules.compare_splitters.output.seconds, dataset=STUDY.splitting.datasets),
+        effect=expand(rules.estimate_fold_effect.output.summary, dataset=STUDY.splitting.fold_effect.datasets),
         public_code=workflow.source_path("../../resources/published/split_quality.csv"),
+        legend=legend_of("splitting"),
     output:
-        matrices="results/tables/label_matrices.csv",
-        patterns="results/tables/metric_behavior.csv",
-        quality="results/tables/split_quality.csv",
-        labels="results/tables/label_deviations.csv",
-        summary="results/tables/split_summary.csv",
-        seconds="results/timings/quality_against_seconds.csv",
+        **figures_of_job("splitting"),
+        **{"effect": "results/tables/fold_effect.csv"} if STUDY.splitting.fold_effect.datasets else {},
+        **(
+            {
+                "matrices": "results/tables/label_matrices.csv",
+                "patterns": "results/tables/metric_behavior.csv",
+                "quality": "results/tables/split_quality.csv",
+                "labels": "results/tables/label_deviations.csv",
+                "summary": "results/tables/split_summary.csv",
+                "seconds": "results/timings/quality_against_seconds.csv",
+            }
+            if STUDY.splitting.datasets
+            else {}
+        ),
     log:
         "results/logs/tabulate_splitting.log",
     conda:
         "../envs/environment.yaml"
     params:
+        figures=specs_of_figures("splitting"),
         code=code_of("tabulate_splitting"),
     script:
         "../scripts/tabulate_splitting.py"

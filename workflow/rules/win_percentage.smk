@@ -3,8 +3,8 @@
 
 rule evaluate_feature_sets:
     input:
+        strict_audit_of,
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.win_percentage.models.n_splits),
     output:
         "results/win_percentage/models/{dataset}/rate-{rate}/{order}-from-{first}.csv",
     log:
@@ -17,6 +17,7 @@ rule evaluate_feature_sets:
         "../envs/environment.yaml"
     params:
         seed=STUDY.seed,
+        folds={"splitter": STUDY.folds.method, "n_splits": STUDY.win_percentage.models.n_splits},
         models={
             model: models.model_settings(STUDY, model, STUDY.win_percentage.models)
             for model in PLAN.win_percentage.models
@@ -37,38 +38,3 @@ rule evaluate_feature_sets:
         code=code_of("evaluate_feature_sets"),
     script:
         "../scripts/evaluate_feature_sets.py"
-
-
-rule tabulate_model_wins:
-    input:
-        expand(
-            rules.evaluate_feature_sets.output,
-            dataset=STUDY.win_percentage.models.datasets,
-            rate=STUDY.win_percentage.models.missing_rate,
-            order="sets",
-            first=PLAN.win_percentage.sets,
-        ),
-        expand(
-            rules.evaluate_feature_sets.output,
-            dataset=STUDY.win_percentage.models.datasets,
-            rate=STUDY.win_percentage.models.missing_rate,
-            order="permuted",
-            first=PLAN.win_percentage.permutations,
-        ),
-    output:
-        **(
-            {"permutations": "results/tables/win_percentage/model_permutations.csv"}
-            if STUDY.win_percentage.models.n_permutations
-            else {}
-        ),
-        wins="results/tables/win_percentage/models.csv",
-        sets="results/tables/win_percentage/model_sets.csv",
-    log:
-        "results/logs/tabulate_model_wins.log",
-    conda:
-        "../envs/environment.yaml"
-    params:
-        alpha=STUDY.win_percentage.alpha,
-        code=code_of("tabulate_model_wins"),
-    script:
-        "../scripts/tabulate_model_wins.py"

@@ -1,4 +1,4 @@
-"""Draw the figures of one part of the study."""
+"""Draw figures from the tables of the study."""
 
 from adapter import logged
 

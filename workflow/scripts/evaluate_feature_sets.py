@@ -9,8 +9,8 @@ with logged(snakemake.log):
     from fairfold.win_percentage.steps import evaluate_on_sets
 
     register_own(snakemake.params.own)
-    files, params, rate = snakemake.input, snakemake.params, int(snakemake.wildcards.rate)
+    params, rate = snakemake.params, int(snakemake.wildcards.rate)
     options = {"threshold": params.threshold, "exchange": params.exchange, "set_size": params.set_size}
-    options |= {"models": params.models, "seed": params.seed, **params.numbers}
-    table = reused(key_of_job(snakemake), evaluate_on_sets, files.dataset, files.folds, rate, **options)
+    options |= {"folds": params.folds, "models": params.models, "seed": params.seed, **params.numbers}
+    table = reused(key_of_job(snakemake), evaluate_on_sets, snakemake.input.dataset, rate, **options)
     write_table(table, snakemake.output[0])

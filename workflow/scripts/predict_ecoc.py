@@ -1,10 +1,13 @@
-"""Compute cross-validated predictions of the examples of error-correcting output codes."""
+"""Predict the examples of error-correcting output codes, compare codes on datasets, and draw both."""
 
 from adapter import logged
 
 with logged(snakemake.log):
-    from fairfold.papers.ecoc_examples import predict_examples
+    from fairfold.figures.saving import draw_figures
+    from fairfold.papers.ecoc_examples import compare_on_datasets, predict_examples
 
-    params, datasets = snakemake.params, dict(zip(snakemake.params.examples, snakemake.input, strict=True))
-    options = {"n_splits": params.n_splits, "seed": params.seed, "code": params.code, "n_jobs": snakemake.threads}
-    predict_examples(datasets, snakemake.output, **options)
+    files, made, params = snakemake.input, snakemake.output, snakemake.params
+    options = {"n_splits": params.n_splits, "seed": params.seed, "n_jobs": snakemake.threads}
+    predict_examples(dict(zip(params.examples, files.examples, strict=True)), made, **options)
+    compare_on_datasets(files.compared, made, designs=params.designs, **options)
+    draw_figures(params.figures, [*made], made)

@@ -9,8 +9,8 @@ with logged(snakemake.log):
     from fairfold.recommendation.repeated_study import repeat_on_splits
 
     register_own(snakemake.params.own)
-    files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
+    params, wildcards = snakemake.params, snakemake.wildcards
     options = {"models": params.models, "first_levels": params.first_levels, "forest": params.forest}
-    options |= {"repeats": params.repeats, "seed": params.seed, **params.options}
-    unit = (files.dataset, files.folds, int(wildcards.rate), wildcards.splitter)
+    options |= {"folds": params.folds, "repeats": params.repeats, "seed": params.seed, **params.options}
+    unit = (snakemake.input.dataset, int(wildcards.rate), wildcards.splitter)
     write_table(reused(key_of_job(snakemake), repeat_on_splits, *unit, **options), snakemake.output[0])

@@ -1,11 +1,13 @@
-"""Tabulate the label matrices, and the evenness of folds and run time of each splitting method."""
+"""Tabulate and draw label matrices, evenness of folds, run time of each splitting method, and effect on scores."""
 
 from adapter import logged
 
 with logged(snakemake.log):
     from fairfold.datasets.dataset import Dataset
     from fairfold.datasets.generate import metric_behaviors
+    from fairfold.figures.saving import draw_figures
     from fairfold.splitting.comparison import tabulate_splits
 
-    datasets = map(Dataset.load, snakemake.input.datasets)
-    tabulate_splits(datasets, metric_behaviors(), snakemake.input, snakemake.output)
+    files, made = snakemake.input, snakemake.output
+    tabulate_splits(map(Dataset.load, files.datasets), metric_behaviors(), files, made)
+    draw_figures(snakemake.params.figures, [*files, *made], made)

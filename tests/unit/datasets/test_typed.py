@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from fairfold.__main__ import main
-from fairfold.core.files import write_arrays
 from fairfold.cross_testing.steps import select_models
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.audit import audit_dataset
@@ -216,10 +215,17 @@ def test_parts_that_need_numbers_refuse_text(data):
 
 def test_other_parts_select_rows_and_columns(data, tmp_path):
     data.save(tmp_path / "plants.npz")
-    write_arrays(tmp_path / "folds.npz", fold_of=np.arange(N)[np.newaxis] % 2)
-    files, models = (str(tmp_path / "plants.npz"), str(tmp_path / "folds.npz")), {"logistic": {}, "dummy": {}}
-    sets = {"sets": [0, 3], "permutations": [0, 1], "set_size": 2, "seed": 1, "threshold": 0.5, "exchange": "within"}
-    found = evaluate_on_sets(*files, 0, models=models, **sets).query("metric == 'average_precision'")
+    file, models = str(tmp_path / "plants.npz"), {"logistic": {}, "dummy": {}}
+    sets = {
+        "folds": {"splitter": "random", "n_splits": 2},
+        "sets": [0, 3],
+        "permutations": [0, 1],
+        "set_size": 2,
+        "seed": 1,
+        "threshold": 0.5,
+        "exchange": "within",
+    }
+    found = evaluate_on_sets(file, 0, models=models, **sets).query("metric == 'average_precision'")
     assert (found["reason"] == "").all() and found["features"].str.fullmatch("[0-3] [0-3]").all()
     gains = found.pivot_table(index="features", columns="model", values="performance").eval("logistic - dummy")
     has_notes = gains.index.str.contains("2")
@@ -227,8 +233,9 @@ def test_other_parts_select_rows_and_columns(data, tmp_path):
     setting = {"n_splits": 2, "test_fraction": 0.5, "n_permutations": 0}
     unit = {"missing_rate": 0, "scoring": "average_precision"}
     options = {"unit": unit, "setting": setting, "splitter": "random", "repetitions": [0, 1], "seed": 1}
-    scores = select_models(files[0], models=models, **options)["scores"]
+    scores = select_models(file, models=models, **options)["scores"]
     assert scores["reason"].isna().all() and scores["chosen"].str.contains("logistic").all()
+    folds = {"n_splits": 2, "n_repeats": 1}
     options = {
         "first_levels": {"logistic": None, "RF+ET": "text"},
         "forest": {"n_trees": 2},
@@ -236,7 +243,7 @@ def test_other_parts_select_rows_and_columns(data, tmp_path):
         "seed": 1,
     }
     models = {"logistic": {}, "RF+ET": {"n_trees": 2}}
-    scores = repeat_on_splits(*files, 0, "random", models=models, repeats=[0, 1], **options)
+    scores = repeat_on_splits(file, 0, "random", models=models, repeats=[0, 1], folds=folds, **options)
     assert (scores["reason"] == "").all()
 
 

@@ -98,6 +98,8 @@ def test_a_users_own_data_have_no_published_numbers(tmp_path):
     own = {"mine": {"path": str(tmp_path / "mine.csv"), "labels": {"prefix": "l_"}}}
     whole = planned(data={"own": own}, weak_labels={"datasets": ["mine"]})
     assert whole.published.files == [] and whole.data.own == whole.data.described == ["mine"]
+    both = planned(data={"own": own}, weak_labels={"datasets": ["mine", DATASET]})
+    assert both.published.files == ["results/tables/published.csv"]
 
 
 def test_excluded_datasets_have_a_table():

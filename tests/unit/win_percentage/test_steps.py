@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from fairfold.core.files import write_arrays
 from fairfold.datasets import Dataset
 from fairfold.win_percentage.steps import evaluate_on_sets
 
@@ -13,12 +12,11 @@ def test_sets_do_not_depend_on_their_job(tmp_path):
     Dataset("toy", "multilabel", X, (X[:, :2] > 0.5).astype(np.int8), tuple("abcd"), tuple("xy")).save(
         tmp_path / "toy.npz"
     )
-    write_arrays(tmp_path / "folds.npz", fold_of=np.arange(60)[np.newaxis] % 2)
 
     def run(*sets):
-        files = str(tmp_path / "toy.npz"), str(tmp_path / "folds.npz")
         options = {"threshold": 0.5, "exchange": "within", "set_size": 2, "seed": 1, "permutations": [0, 1]}
-        return evaluate_on_sets(*files, 50, models={"logistic": {}, "dummy": {}}, sets=sets, **options)
+        options |= {"folds": {"splitter": "random", "n_splits": 2}, "models": {"logistic": {}, "dummy": {}}}
+        return evaluate_on_sets(str(tmp_path / "toy.npz"), 50, sets=sets, **options)
 
     whole = run(0, 3)
     by_set, parts = (

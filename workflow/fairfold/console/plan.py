@@ -24,7 +24,6 @@ _STAGES = {
     "write_answers": "recommendation",
     "fit_final_model": _FINAL,
     "draw_figures": "figures",
-    "draw_overview": "figures",
     "render_report": "report",
     "pack_figures": "report",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,21 +83,22 @@ def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list
 
 
 def draw_figures(
-    figures: Mapping[str, tuple[str, Mapping[str, Any]]],
-    tables: Mapping[str, Iterable[str]],
+    figures: Mapping[str, tuple[str, Mapping[str, Any], Sequence[str]]],
+    tables: Sequence[str],
     paths: Mapping[str, Iterable[str]],
 ) -> None:
     """Draw figures from tables in files.
 
     Parameters
     ----------
-    figures : mapping of str to (str, mapping)
-        Name of the specification and options of each figure.
-    tables : mapping of str to iterable of str
-        Tables that each figure reads.
+    figures : mapping of str to (str, mapping, sequence of str)
+        Name of the specification, options and tables of each figure. Paths are relative to the folder of results.
+    tables : sequence of str
+        Files, among them the tables that the figures read.
     paths : mapping of str to iterable of str
         Files of each figure to write.
     """
     specs = figure_specs()
-    for figure, (name, options) in figures.items():
-        save_figure(specs[name].draw(*map(read_table, tables[figure]), **options), paths[figure])
+    for figure, (name, options, reads) in figures.items():
+        found = [read_table(next(path for path in tables if path.endswith(f"/{read}"))) for read in reads]
+        save_figure(specs[name].draw(*found, **options), paths[figure])

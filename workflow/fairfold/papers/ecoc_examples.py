@@ -22,6 +22,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 
 from fairfold.core.files import concat_tables, write_table
 from fairfold.core.memory import key_of, reused
+from fairfold.core.provenance import code_of_modules
 from fairfold.core.seeds import seed_for
 from fairfold.datasets.dataset import Dataset
 from fairfold.ecoc.classifier import ECOCClassifier
@@ -353,21 +354,28 @@ def _rows_of(
         yield {"coding": design, "binary_loss": binary_loss, "decoding": decoding, "error": error, "log_loss": loss}
 
 
-def compare_codes_on(dataset: str, **options: Any) -> pd.DataFrame:
-    """Compare codes, binary losses and decodings on a dataset.
+def compare_on_datasets(datasets: Sequence[str], made: Mapping[str, Any], *, n_jobs: int = 1, **options: Any) -> None:
+    """Compare codes, binary losses and decodings on datasets. Tables of an earlier run are reused.
 
     Parameters
     ----------
-    dataset : str
-        File of the dataset.
+    datasets : sequence of str
+        Files of the datasets.
+    made : mapping of str to str or sequence of str
+        Files to write: a table for each dataset in ``by_dataset``, and all of them in ``comparison``.
+    n_jobs : int, default=1
+        Number of threads.
     **options : object
         Parameters of :func:`compare_codes`.
-
-    Returns
-    -------
-    DataFrame
-        Table of :func:`compare_codes`, with the dataset in the first column.
     """
+    for path, table in zip(datasets, made["by_dataset"], strict=True):
+        key = key_of(Path(path).read_bytes(), options, code_of_modules(__name__))
+        write_table(reused(key, _compare_on, path, **options, n_jobs=n_jobs), table)
+    if datasets:
+        write_table(concat_tables(made["by_dataset"]), made["comparison"])
+
+
+def _compare_on(dataset: str, **options: Any) -> pd.DataFrame:
     data = Dataset.load(dataset)
     table = compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
     table.insert(0, "dataset", data.id)
@@ -419,7 +427,7 @@ def tables_of_example(name: str, dataset: str, *, n_splits: int, seed: int, n_jo
 
 
 def predict_examples(
-    datasets: Mapping[str, str], made: Mapping[str, Any], *, n_splits: int, seed: int, code: str, n_jobs: int = 1
+    datasets: Mapping[str, str], made: Mapping[str, Any], *, n_splits: int, seed: int, n_jobs: int = 1
 ) -> None:
     """Compute the tables of examples. Those of an earlier run with the same settings are reused.
 
@@ -434,14 +442,13 @@ def predict_examples(
         Number of folds.
     seed : int
         Seed of the study.
-    code : str
-        Checksum of the code.
     n_jobs : int, default=1
         Number of threads.
     """
     for number, (name, path) in enumerate(datasets.items()):
-        key = key_of(name, Path(path).read_bytes(), seed, n_splits, code)
+        key = key_of(name, Path(path).read_bytes(), seed, n_splits, code_of_modules(__name__))
         tables = reused(key, tables_of_example, name, path, n_splits=n_splits, seed=seed, n_jobs=n_jobs)
         for kind, table in tables.items():
             write_table(table, made[kind][number])
-    write_table(concat_tables(made["summary"]), made["examples"])
+    if datasets:
+        write_table(concat_tables(made["summary"]), made["examples"])

@@ -117,11 +117,11 @@ def illustration_tables(random_state: int) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        ``joint``, ``curves`` and ``weights``. The last one contains the weight of each rank of 100 feature sets at 1,
-        10, 100 and 1,000 draws (Figure 8).
+        ``joint_densities``, ``illustration`` and ``rank_weights``. The last one contains the weight of each rank of 100
+        feature sets at 1, 10, 100 and 1,000 draws (Figure 8).
     """
     return {
-        "joint": joint_densities(),
-        "curves": illustrative_curves(random_state=random_state),
-        "weights": rank_weights((RANKED_SETS,), (1, 10, 100, 1000)),
+        "joint_densities": joint_densities(),
+        "illustration": illustrative_curves(random_state=random_state),
+        "rank_weights": rank_weights((RANKED_SETS,), (1, 10, 100, 1000)),
     }

@@ -17,10 +17,13 @@ from fairfold.papers.win_percentage_sampling import sampling_errors, sampling_ex
 from fairfold.papers.win_percentage_tables import classifier_table, dataset_row, density_table, draws_table
 from fairfold.papers.win_percentage_top_pairs import asterisk_table, decision_maps, pairs_to_show, reevaluate_pairs
 from fairfold.win_percentage.feature_sets import gaussian_features
+from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
 from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pair_evaluation import PairEvaluation, histograms_from_arrays, histograms_to_arrays
 from fairfold.win_percentage.tables import random_label_table, win_table
 from fairfold.win_percentage.win import PerformanceHistogram, draws_grid
+
+_OF_MODELS = {"wins": "models", "sets": "model_sets", "permutations": "model_permutations"}
 
 
 def evaluate_dataset(dataset: str, made: Mapping[str, str], params: Any, n_jobs: int = 1) -> None:
@@ -78,19 +81,28 @@ def permuted_histograms(
     return histograms_to_arrays(evaluate_permuted(data.X, data.Y, numbers, Setting(**setting), seed=seed, name=data.id))
 
 
-def tabulate_pairs(files: Any, made: Any, params: Any) -> None:
-    """Tabulate the datasets with feature pairs, the best pairs, win percentages, samples of pairs, and the example.
+def tabulate_wins(files: Any, made: Mapping[str, str], params: Any) -> None:
+    """Tabulate the win percentages of classifiers on feature pairs, and of models on feature sets.
 
     Parameters
     ----------
     files : namespace of sequence of str
-        Files of all datasets: ``data, pairs, permuted, best_pairs, searches``.
-    made : mapping of str to str or sequence of str
+        Files of all datasets with pairs: ``data, pairs, permuted, best_pairs, searches``. Files of ``models``.
+    made : mapping of str to str
         Files of the tables to write.
     params : namespace
         Parameters of the rule.
     """
-    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("datasets", "wins", "random_labels")}
+    if files.data:
+        _tabulate_pairs(files, made, params)
+    if files.models:
+        tables = multilabel_win_tables(concat_tables(files.models), alpha=params.alpha)
+        write_tables({_OF_MODELS[name]: table for name, table in tables.items()}, made)
+
+
+def _tabulate_pairs(files: Any, made: Mapping[str, str], params: Any) -> None:
+    """Tabulate the datasets with feature pairs, the best pairs, win percentages, samples of pairs, and the example."""
+    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("datasets", "win_percentages", "random_labels")}
     histograms: dict[str, PerformanceHistogram] = {}
     for path, title, pairs in zip(files.data, params.titles, files.pairs, strict=True):
         data, histogram = Dataset.load(path), PairEvaluation.from_arrays(read_arrays(pairs)).histogram
@@ -105,9 +117,9 @@ def tabulate_pairs(files: Any, made: Any, params: Any) -> None:
             tables[name].append(table)
     found = {name: pd.concat(parts) for name, parts in tables.items() if parts}
     joined = {"best_pairs": concat_tables(files.best_pairs), "searches": concat_tables(files.searches)}
-    fixed = {"draws": draws_table(), "classifiers": classifier_table()}
+    fixed = {"draws_needed": draws_table(), "classifiers": classifier_table()}
     densities = [density_table(each, GAUSSIAN_CLASSIFIERS, dataset=name) for name, each in histograms.items()]
-    write_tables({**found, **joined, **fixed, "densities": pd.concat(densities)}, made)
+    write_tables({**found, **joined, **fixed, "performance_densities": pd.concat(densities)}, made)
     write_tables(_sampling_tables(histograms, params.sampling, params.seed), made)
     write_tables(illustration_tables(random_state=params.seed), made)
 
@@ -123,7 +135,7 @@ def _of_dataset(
     known = {**options, "n_independent": n_independent, "permuted": permuted}
     tables = {
         "datasets": dataset_row(data.id, title, data.X, data.Y, kept),
-        "wins": win_table(histogram, GAUSSIAN_CLASSIFIERS, draws, **known),
+        "win_percentages": win_table(histogram, GAUSSIAN_CLASSIFIERS, draws, **known),
     }
     if len(permuted) > 1:
         tables["random_labels"] = random_label_table(permuted, draws, n_features=len(kept), **options)
@@ -141,7 +153,7 @@ def _sampling_tables(
     errors += [sampling_errors(each, name, **options) for name, each in tqdm(histograms.items())]
     table = pd.concat(errors)
     return {
-        "example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
-        "errors": table,
-        "law": sampling_laws(table, {name: each.n_sets for name, each in histograms.items()}),
+        "sampling_example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
+        "sampling_errors": table,
+        "sampling_law": sampling_laws(table, {name: each.n_sets for name, each in histograms.items()}),
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fairfold.planning.parts import EXAMPLE_DATASETS
 from fairfold.planning.paths import Values, paths
-from fairfold.planning.stages import Stage, folds_of
+from fairfold.planning.stages import Stage
 from fairfold.settings import Study
 
 
@@ -80,6 +80,8 @@ class WinPercentageStage(Stage):
         is the original order.
     n_permuted_sets : int
         Number of feature sets in each permutation.
+    tables : list of str
+        Names of the tables.
     """
 
     permuted_pairs: range
@@ -87,6 +89,7 @@ class WinPercentageStage(Stage):
     sets: range
     permutations: range
     n_permuted_sets: int
+    tables: list[str]
 
 
 def win_percentage_stage(study: Study) -> WinPercentageStage:
@@ -118,26 +121,25 @@ def win_percentage_stage(study: Study) -> WinPercentageStage:
         "results/win_percentage/{dataset}/search.csv",
         dataset=part.datasets,
     )
-    tables = ["random_labels"] if part.n_permutations > 1 else []
-    tables += ["win_percentages", "draws_needed", "classifiers", "datasets", "best_pairs", "searches"]
-    tables += ["joint_densities", "illustration", "rank_weights", "performance_densities"]
-    tables += ["sampling_example", "sampling_errors", "sampling_law"]
-    files += paths("results/tables/win_percentage/{table}.csv", table=tables if part.datasets else [])
-    files += paths(folds_of(study, models.n_splits), dataset=models.datasets)
+    tables = []
+    if part.datasets:
+        tables += ["random_labels"] if part.n_permutations > 1 else []
+        tables += ["win_percentages", "draws_needed", "classifiers", "datasets", "best_pairs", "searches"]
+        tables += ["joint_densities", "illustration", "rank_weights", "performance_densities"]
+        tables += ["sampling_example", "sampling_errors", "sampling_law"]
+    if models.datasets:
+        tables += ["model_permutations"] if permutations else []
+        tables += ["models", "model_sets"]
+    files += paths("results/tables/win_percentage/{table}.csv", table=tables)
     for order, firsts in (("sets", sets), ("permuted", permutations)):
         files += paths(
             f"results/win_percentage/models/{{dataset}}/rate-{models.missing_rate}/{order}-from-{{first}}.csv",
             dataset=models.datasets,
             first=firsts,
         )
-    tables = ["model_permutations"] if permutations else []
-    files += paths(
-        "results/tables/win_percentage/{table}.csv",
-        table=[*tables, "models", "model_sets"] if models.datasets else [],
-    )
     n_permuted_sets = models.n_permuted_sets or models.n_sets
     compared = models.models or study.weak_labels.models
-    return WinPercentageStage(files, permuted_pairs, compared, sets, permutations, n_permuted_sets)
+    return WinPercentageStage(files, permuted_pairs, compared, sets, permutations, n_permuted_sets, tables)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fairfold.report.contents import Figure, figures_of, load_contents, pages_of
 from fairfold.settings import Study
 
 DRAWN_APART = ("splitting", "cross_testing", "win_percentage", "ecoc", "published")
-"""Sections of the report whose figures have a job of their own. The job ``overview`` draws all others."""
+"""Sections of the report whose tables and figures come from the same job. The job ``overview`` draws the others."""
 
 
 @dataclass(frozen=True)
@@ -243,10 +243,7 @@ def _stages(study: Study, catalog: Catalog, left_out: Sequence[Mapping[str, str]
 
 def _joined(study: Study, known: Stages) -> dict[str, list[str]]:
     """Return the tables that are concatenated, by the name of the whole table."""
-    effect, compared = study.splitting.fold_effect.datasets, study.ecoc.comparison.datasets
     return {
-        "fold_effect": paths("results/splitting/fold_effect/{dataset}.csv", dataset=effect),
         "mechanisms": known.mechanisms.scores,
-        "ecoc/comparison": paths("results/ecoc/comparison/{dataset}.csv", dataset=compared),
         "mlc_comparison": paths("results/mlc_comparison/{dataset}.csv", dataset=study.mlc_comparison.datasets),
     }

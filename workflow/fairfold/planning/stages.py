@@ -300,10 +300,8 @@ def rank_stability_stage(study: Study) -> RankStabilityStage:
         "splitter": part.splitters,
         "first": range(0, part.n_repeats, part.repeats_per_job),
     }
-    folds = folds_of(study, study.folds.n_splits, "{splitter}", part.n_repeats)
     scores = paths("results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv", **jobs)
-    files = [*paths(folds, dataset=part.datasets, splitter=part.splitters), *scores]
-    files += ["results/tables/rank_stability.csv"] if part.datasets else []
+    files = [*scores, "results/tables/rank_stability.csv"] if scores else []
     return RankStabilityStage(files, part.models or study.weak_labels.models, jobs, scores)
 
 

@@ -23,7 +23,6 @@ _PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 _LANGUAGE, _ENGINE, _RUN = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", "#snakemake", "#run"
-_OF_FIGURES = "workflow/scripts/draw_figures.py"  # of the rules draw_<part>; all others have scripts of their names
 _PARAMETER = "https://bioschemas.org/profiles/FormalParameter/1.0-RELEASE"
 _PARAMETERS = (
     "seed",
@@ -130,12 +129,11 @@ def _jobs(facts: Facts, files: Mapping[str, Entity]) -> list[Entity]:
     found = []
     done = facts.jobs[facts.jobs["is_done"].astype(bool)]
     for number, ((rule, job), rows) in enumerate(done.groupby(["rule", "job"], sort=True), start=1):
-        script = f"workflow/scripts/{rule}.py"
         inputs = dict.fromkeys(path for cell in rows["inputs"] for path in cell.split(",") if path)
         found.append(
             {
                 **{"id": f"#job-{number}", "rule": str(rule), "name": str(job), "ended": max(rows["ended"])},
-                "script": script if script in files else _OF_FIGURES,
+                "script": f"workflow/scripts/{rule}.py",
                 "inputs": [_place(path, files) for path in inputs],
                 "outputs": [_place(path, files) for path in rows["file"]],
             }

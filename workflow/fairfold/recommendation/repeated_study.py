@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.core.files import read_arrays
 from fairfold.core.seeds import seed_for
 from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import StagedEstimator
 from fairfold.forests.models import make_first_level
 from fairfold.models.registry import make_model
 from fairfold.recommendation.rank_stability import repeat_study
+from fairfold.splitting.methods import study_folds
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 
 def repeat_on_splits(
     dataset: str,
-    folds: str,
     missing_rate: int,
     splitter: str,
     *,
+    folds: Mapping[str, int],
     models: Mapping[str, Mapping[str, Any]],
     first_levels: Mapping[str, str | None],
     forest: Mapping[str, Any],
@@ -36,12 +36,14 @@ def repeat_on_splits(
 
     Parameters
     ----------
-    dataset, folds : str
-        Files of the dataset and of its folds.
+    dataset : str
+        File of the dataset.
     missing_rate : int
         Percentage of positives to hide.
     splitter : str
-        Name of the splitter that made the folds.
+        Name of the splitter.
+    folds : mapping
+        ``n_splits`` and ``n_repeats``, see :func:`~fairfold.splitting.methods.study_folds`.
     models : mapping of str to mapping
         Parameters of :func:`~fairfold.models.make_model` by model.
     first_levels : mapping of str to (str or None)
@@ -61,7 +63,8 @@ def repeat_on_splits(
     DataFrame
         Its table, with the dataset, the missing rate and the splitter in the first columns.
     """
-    data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
+    data = Dataset.load(dataset)
+    fold_of = study_folds(data, splitter, **folds, seed=seed)
     unit = {"dataset": data.id, "missing_rate": missing_rate, "splitter": splitter}
     seed_of = partial(seed_for, seed, "rank stability", "forests", *unit.values())
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}

@@ -298,7 +298,7 @@ def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.
 def tabulate_splits(
     datasets: Iterable[Any], patterns: Mapping[str, tuple[Matrix, np.ndarray]], files: Any, made: Mapping[str, str]
 ) -> None:
-    """Tabulate the label matrices, and the evenness of folds and run time of each splitter.
+    """Tabulate the label matrices, the evenness of folds, the run time of each splitter, and the effect on scores.
 
     Parameters
     ----------
@@ -307,10 +307,15 @@ def tabulate_splits(
     patterns : mapping of str to (matrix, ndarray)
         Labels and folds that show how the measures behave, by name.
     files : namespace of str or sequence of str
-        Tables of all datasets ``quality, labels, seconds``, and the table ``public_code`` of published numbers.
+        Tables of all datasets ``quality, labels, seconds, effect``, and the table ``public_code`` of published numbers.
     made : mapping of str to str
-        Files ``matrices, patterns, quality, labels, summary, seconds`` to write.
+        Files ``matrices, patterns, quality, labels, summary, seconds, effect`` to write. The last one is written if
+        effects were estimated, and the others if splitters were compared.
     """
+    if files.effect:
+        write_table(concat_tables(files.effect), made["effect"])
+    if not files.quality:
+        return
     deviations = [label_deviations(fold_of, Y).assign(pattern=name) for name, (Y, fold_of) in patterns.items()]
     matrices = pd.DataFrame([{"dataset": data.id, **describe_labels(data.Y)} for data in datasets])
     joined = {name: concat_tables(files[name]) for name in ("quality", "labels")}

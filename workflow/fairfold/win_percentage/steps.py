@@ -8,18 +8,18 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from fairfold.core.files import read_arrays
 from fairfold.datasets.dataset import Dataset
 from fairfold.models.registry import first_level_from, make_model
+from fairfold.splitting.methods import study_folds
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
 
 
 def evaluate_on_sets(
     dataset: str,
-    folds: str,
     missing_rate: int,
     *,
+    folds: Mapping[str, Any],
     models: Mapping[str, Mapping[str, Any]],
     sets: Sequence[int],
     permutations: Sequence[int],
@@ -30,10 +30,12 @@ def evaluate_on_sets(
 
     Parameters
     ----------
-    dataset, folds : str
-        Files of the dataset and of its folds.
+    dataset : str
+        File of the dataset.
     missing_rate : int
         Percentage of positives to hide.
+    folds : mapping
+        ``splitter`` and ``n_splits``, see :func:`~fairfold.splitting.methods.study_folds`.
     models : mapping of str to mapping
         Parameters of :func:`~fairfold.models.make_model` by model.
     sets, permutations : sequence of int
@@ -48,7 +50,8 @@ def evaluate_on_sets(
     DataFrame
         Its table, with the dataset and the missing rate in the first columns.
     """
-    data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
+    data = Dataset.load(dataset)
+    fold_of = study_folds(data, **folds, n_repeats=1, seed=seed)
     known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
     known["features"] = data.features
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}

@@ -28,7 +28,9 @@ rule tabulate_cross_testing:
         published=workflow.source_path("../../../resources/published/cross_testing.csv"),
         choices=expand(rules.cross_test_models.output.scores, **PLAN.cross_testing.choices),
         seconds=expand(rules.cross_test_models.output.seconds, **PLAN.cross_testing.choices),
+        legend=legend_of("cross_testing"),
     output:
+        **figures_of_job("cross_testing"),
         interpretation="results/tables/interpretation.csv",
         repetitions=["results/cross_testing/repetitions.csv"] if STUDY.cross_testing.experiments else [],
         points=expand("results/tables/cross_testing_{figure}.csv", figure=PLAN.cross_testing.figures),
@@ -46,7 +48,8 @@ rule tabulate_cross_testing:
     conda:
         "../../envs/environment.yaml"
     params:
-        figures=PLAN.cross_testing.figures,
+        panels=PLAN.cross_testing.figures,
+        figures=specs_of_figures("cross_testing"),
         candidates=STUDY.cross_testing.models.candidates,
         alpha=STUDY.cross_testing.alpha,
         code=code_of("tabulate_cross_testing"),

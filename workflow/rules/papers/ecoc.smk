@@ -3,8 +3,10 @@
 
 rule predict_ecoc:
     input:
-        expand("results/datasets/{dataset}.npz", dataset=PLAN.ecoc.example_datasets),
+        examples=expand("results/datasets/{dataset}.npz", dataset=PLAN.ecoc.example_datasets),
+        compared=expand("results/datasets/{dataset}.npz", dataset=STUDY.ecoc.comparison.datasets),
     output:
+        **figures_of_job("ecoc"),
         predictions=expand("results/ecoc/{example}/predictions.csv", example=STUDY.ecoc.examples),
         posteriors=expand("results/ecoc/{example}/posteriors.csv", example=STUDY.ecoc.examples),
         values=expand("results/ecoc/{example}/values.csv", example=STUDY.ecoc.examples),
@@ -13,7 +15,9 @@ rule predict_ecoc:
         samples=expand("results/ecoc/{example}/samples.csv", example=STUDY.ecoc.examples),
         rows=expand("results/tables/ecoc/{example}_rows.csv", example=STUDY.ecoc.examples),
         classes=expand("results/tables/ecoc/{example}_classes.csv", example=STUDY.ecoc.examples),
-        examples="results/tables/ecoc/examples.csv",
+        examples="results/tables/ecoc/examples.csv" if STUDY.ecoc.examples else [],
+        by_dataset=expand("results/ecoc/comparison/{dataset}.csv", dataset=STUDY.ecoc.comparison.datasets),
+        comparison="results/tables/ecoc/comparison.csv" if STUDY.ecoc.comparison.datasets else [],
     log:
         "results/logs/predict_ecoc.log",
     benchmark:
@@ -25,25 +29,8 @@ rule predict_ecoc:
         seed=STUDY.seed,
         n_splits=STUDY.ecoc.n_splits,
         examples=STUDY.ecoc.examples,
+        designs=STUDY.ecoc.comparison.designs,
+        figures=specs_of_figures("ecoc"),
         code=code_of("predict_ecoc"),
     script:
         "../../scripts/predict_ecoc.py"
-
-
-rule compare_codes:
-    input:
-        "results/datasets/{dataset}.npz",
-    output:
-        "results/ecoc/comparison/{dataset}.csv",
-    log:
-        "results/logs/compare_codes/{dataset}.log",
-    benchmark:
-        "results/benchmarks/compare_codes/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        seed=STUDY.seed,
-        options={"n_splits": STUDY.ecoc.n_splits, "designs": STUDY.ecoc.comparison.designs},
-        code=code_of("compare_codes"),
-    script:
-        "../../scripts/compare_codes.py"

@@ -18,13 +18,15 @@ rule compare_published:
         ],
         config="results/config.yaml",
     output:
-        "results/tables/published.csv",
+        **figures_of_job("published"),
+        table="results/tables/published.csv",
     log:
         "results/logs/compare_published.log",
     conda:
         "../../envs/environment.yaml"
     params:
         study=STUDY,
+        figures=specs_of_figures("published"),
         code=code_of("compare_published"),
     script:
         "../../scripts/compare_published.py"

@@ -50,7 +50,7 @@ rule permute_pairs:
         "../../scripts/permute_pairs.py"
 
 
-rule tabulate_pairs:
+rule tabulate_win_percentage:
     input:
         data=expand("results/datasets/{dataset}.npz", dataset=STUDY.win_percentage.datasets),
         pairs=expand(rules.evaluate_pairs.output.pairs, dataset=STUDY.win_percentage.datasets),
@@ -61,25 +61,29 @@ rule tabulate_pairs:
             first=PLAN.win_percentage.permuted_pairs,
         ),
         searches=expand(rules.evaluate_pairs.output.search, dataset=STUDY.win_percentage.datasets),
+        shown=[
+            expand(rules.evaluate_pairs.output[name], dataset=STUDY.win_percentage.datasets)
+            for name in ("maps", "points")
+        ],
+        models=[
+            expand(
+                rules.evaluate_feature_sets.output,
+                dataset=STUDY.win_percentage.models.datasets,
+                rate=STUDY.win_percentage.models.missing_rate,
+                order=order,
+                first=firsts,
+            )
+            for order, firsts in (
+                ("sets", PLAN.win_percentage.sets),
+                ("permuted", PLAN.win_percentage.permutations),
+            )
+        ],
+        legend=legend_of("win_percentage"),
     output:
-        random_labels=(
-            ["results/tables/win_percentage/random_labels.csv"] if STUDY.win_percentage.n_permutations > 1 else []
-        ),
-        wins="results/tables/win_percentage/win_percentages.csv",
-        draws="results/tables/win_percentage/draws_needed.csv",
-        classifiers="results/tables/win_percentage/classifiers.csv",
-        datasets="results/tables/win_percentage/datasets.csv",
-        best_pairs="results/tables/win_percentage/best_pairs.csv",
-        searches="results/tables/win_percentage/searches.csv",
-        joint="results/tables/win_percentage/joint_densities.csv",
-        curves="results/tables/win_percentage/illustration.csv",
-        weights="results/tables/win_percentage/rank_weights.csv",
-        densities="results/tables/win_percentage/performance_densities.csv",
-        example="results/tables/win_percentage/sampling_example.csv",
-        errors="results/tables/win_percentage/sampling_errors.csv",
-        law="results/tables/win_percentage/sampling_law.csv",
+        **figures_of_job("win_percentage"),
+        **{name: f"results/tables/win_percentage/{name}.csv" for name in PLAN.win_percentage.tables},
     log:
-        "results/logs/tabulate_pairs.log",
+        "results/logs/tabulate_win_percentage.log",
     conda:
         "../../envs/environment.yaml"
     params:
@@ -88,6 +92,7 @@ rule tabulate_pairs:
         ),
         seed=STUDY.seed,
         titles=[CATALOG[dataset].title for dataset in STUDY.win_percentage.datasets],
-        code=code_of("tabulate_pairs"),
+        figures=specs_of_figures("win_percentage"),
+        code=code_of("tabulate_win_percentage"),
     script:
-        "../../scripts/tabulate_pairs.py"
+        "../../scripts/tabulate_win_percentage.py"
