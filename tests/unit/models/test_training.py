@@ -96,11 +96,26 @@ def test_settings_and_code_of_a_model_train_it_again(unit, trained):
 
 def test_a_damaged_entry_is_recomputed(unit, trained):
     before = train_models(unit, [LOGISTIC])
-    (entry,) = Path(memory().location).rglob("train_model/*/output.pkl")
-    entry.write_bytes(entry.read_bytes()[:-50])
+    entries = [*Path(memory().location).rglob("output.pkl")]
+    assert len(entries) == 1 + 2  # the model and its folds
+    for entry in entries:
+        entry.write_bytes(entry.read_bytes()[:-50])
     trained.clear()
     assert bytes_of(train_models(unit, [LOGISTIC])) == bytes_of(before)
     assert trained == ["logistic"] * 2
+
+
+def test_a_stopped_training_continues_with_the_next_fold(unit, trained, tmp_path, monkeypatch):
+    make = training.make_model
+    monkeypatch.setattr(training, "make_model", lambda name, **known: 1 / 0 if trained else make(name, **known))
+    with pytest.raises(ZeroDivisionError):
+        train_models(unit, [LOGISTIC])
+    monkeypatch.setattr(training, "make_model", make)
+    found = train_models(unit, [LOGISTIC])
+    assert trained == ["logistic"] * 2
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert bytes_of(train_models(unit, [LOGISTIC])) == bytes_of(found)
 
 
 def test_the_number_of_jobs_changes_nothing(unit, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
@@ -394,6 +395,7 @@ def score_on_folds(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
+    reuse: Callable[[int, Callable[[], Any]], Any] | None = None,
 ) -> FoldTables:
     """Cross-validate an estimator: train on observed labels, and score each cascade level on true labels.
 
@@ -433,6 +435,8 @@ def score_on_folds(
     examine : callable or None, default=None
         Function that takes the fitted estimator and the true labels of its training samples, and returns a table of
         findings.
+    reuse : callable or None, default=None
+        Function that takes a fold number and a function, and returns the cached result of the function, or calls it.
 
     Returns
     -------
@@ -462,7 +466,8 @@ def score_on_folds(
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     metadata = SampleMetadata(groups, check_weights(sample_weight, X.shape[0], DataError))
     further = [name for name in dict.fromkeys([score, *reported]) if name in FURTHER_METRICS]
-    for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
+
+    def score_fold(fold: int, train: np.ndarray, test: np.ndarray) -> tuple:
         start = cpu_seconds()
         # Options are read outside of the try block: a damaged file is not a failure of the estimator.
         options = {} if fit_options is None else dict(fit_options(fold))
@@ -479,10 +484,16 @@ def score_on_folds(
             scoring = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             scored = _score_stages(estimator, stages, Y[test], seen, further, score, scoring)
             finding = pd.DataFrame() if examine is None else examine(estimator, Y[train])
-            rows, best_levels[fold], counting[fold] = scored
         except StudyError as error:
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in (*BASIC_METRICS, *further)]
-            steps, finding = {}, pd.DataFrame({"reason": [str(error)]})
+            return {}, pd.DataFrame({"reason": [str(error)]}), rows
+        return steps, finding, *scored
+
+    for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
+        compute = partial(score_fold, fold, train, test)
+        steps, finding, rows, *kept = compute() if reuse is None else reuse(fold, compute)
+        if kept:
+            best_levels[fold], counting[fold] = kept
         scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
         findings.append(finding.assign(fold=fold)[["fold", *finding]])

@@ -22,7 +22,7 @@ from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import check_repeats, parts_of
 from fairfold.core.groups import SampleMetadata
-from fairfold.core.memory import key_of, memory
+from fairfold.core.memory import key_of, memory, reused
 from fairfold.core.provenance import code_of_modules
 from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
@@ -400,6 +400,8 @@ def train_model(
             groups=data.groups,
             sample_weight=data.weights,
             examine=imputation_table if spec_of(model.name).imputes else None,
+            # A killed job loses at most its present fold.
+            reuse=lambda fold, compute: reused(f"{key}, fold {fold}", compute),
         )
     seconds = tables.seconds
     if levels:
