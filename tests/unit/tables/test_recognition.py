@@ -107,7 +107,7 @@ def test_no_table_of_numbers_under_any_header_is_misjudged(header, n_rows):
 
 @pytest.mark.parametrize("text", ["1\t,;\n\t0,0\n", "site;Length, mm\nnorth;0,5\nsouth;1,2\n"])
 def test_two_equally_good_separators_are_refused(text):
-    with pytest.raises(DataError, match="may be separated by commas or .*sep="):
+    with pytest.raises(DataError, match=r"may be separated by commas or .*sep="):
         dialect_of(text)
     assert dialect_of(f"sep=;\n{text}").separator == ";"
 

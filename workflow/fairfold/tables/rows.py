@@ -634,8 +634,8 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     -----
     A separator that gives all rows the same width is preferred. Otherwise, or if there are several, the separator with
     the best score is chosen. The score is the share of rows with the most frequent width, times the share of their
-    cells that are numbers, truth values or empty. Quotes are doubled, as in RFC 4180, unless backslashes before them fit
-    better, as written by R and the csv module. A first line such as ``sep=;``, which Excel supports, determines the
+    cells that are numbers, truth values or empty. Quotes are doubled, as in RFC 4180, unless backslashes before them
+    fit better, as written by R and the csv module. A first line such as ``sep=;``, which Excel supports, determines the
     separator.
 
     Examples
