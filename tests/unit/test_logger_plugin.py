@@ -1,5 +1,6 @@
 """Test the console output of a run: finished and running jobs, the remaining time and errors."""
 
+import contextlib
 import io
 import json
 import logging
@@ -9,6 +10,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
+from fairfold.core.trainings import announce, begin
 from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler
 
 
@@ -55,7 +57,7 @@ def test_a_line_for_each_finished_job(console, clock):
     log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None, wildcards={"rate": "50", "part": "0"})
     log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None, wildcards={})
     clock.seconds = 70
-    left = "[2/3 jobs, 1 running, 00:00 left]"  # the other job took as long
+    left = "[2/3 jobs, 1 running, 00:02 left]"  # the other job took as long, so this one ends soon
     assert log(event=LogEvent.JOB_FINISHED, job_id=2) == f"{left} train: rate 50, part 0\n"
     assert log(event=LogEvent.JOB_FINISHED, job_id=3) == "[3/3 jobs] train\n"
 
@@ -135,15 +137,70 @@ def test_a_bar_on_a_terminal(clock):
     assert "A warning\n" in stream.getvalue()
 
 
-def test_trainings_of_a_long_job_are_counted(clock, tmp_path):
-    console, log = Console(io.StringIO()), tmp_path / "train.log"
+@pytest.fixture
+def train(tmp_path):
+    """Return a function that writes the log of a job with some trainings that have begun."""
+
+    def write(n_begun, n=10, n_cached=0, name="train"):
+        (log := tmp_path / f"{name}.log").write_text("Train kNN.\n")
+        with log.open("a") as stream, contextlib.redirect_stderr(stream):
+            announce(n, n_cached)
+            begin("first level", is_training=False)
+            for number in range(n_begun):
+                begin(f"kNN on fold {number + 1}")
+        return [str(log)]
+
+    return write
+
+
+def test_trainings_of_a_long_job_are_counted(clock, train):
+    console = Console(io.StringIO())
     console.plan({"train": 2})
-    console.start(1, "train", "Train", [str(log)])
-    assert str(console) == "0/2 jobs, 1 running"
-    log.write_text("Train kNN, dummy.\nTrainings of this job: 10.\n" + "Training: kNN on fold 1.\n" * 3)
+    console.start(1, "train", "Train", train(0))
+    assert str(console) == "0/2 jobs, 1 running (training 0 of 10: first level)"
+    train(1)
+    console.redraw()
     clock.seconds = 60
-    # Two of ten trainings took 60 s, so this job takes 300 s, and so does the other one.
-    assert str(console) == "0/2 jobs, 1 running (training 3 of 10), 09:00 left"
+    train(3)
+    # Two of ten trainings took 60 s, so the other eight take 240 s. The other job has not announced its trainings.
+    assert str(console) == "0/2 jobs, 1 running (training 3 of 10: kNN on fold 3), 04:00 left"
+
+
+def test_expected_trainings_of_all_jobs_are_counted_from_the_start(clock, train):
+    console = Console(io.StringIO())
+    console.plan({"train": 1, "final": 1, "draw": 1})
+    console.expect({"train": 20, "final": 5})
+    clock.seconds = 10
+    console.start(1, "draw", "Draw")
+    console.finish(1)
+    assert str(console) == "1/3 jobs"  # no training is measured
+    console.start(2, "train", "Train", train(1))
+    console.redraw()
+    clock.seconds = 110
+    train(11, n_cached=5)
+    # Announced 10, expected 20, and 5 of them are cached: 10 s for each of the other 5, and 5 of the final model.
+    assert str(console) == "1/3 jobs, 1 running (training 11 of 20: kNN on fold 11), 01:40 left"
+
+
+def test_the_remaining_time_moves_while_a_training_or_a_job_lasts(clock, train):
+    console, seen = Console(io.StringIO()), []
+    console.plan({"read": 1, "train": 1})
+    console.expect({"train": 3})
+    clock.seconds = 5
+    console.start(1, "train", "Train", train(1, n=3))
+    clock.seconds = 100
+    train(2, n=3)
+    str(console)
+    for minutes in range(2, 6):
+        clock.seconds = 60 * minutes
+        seen.append(console.remaining_seconds())
+    train(3, n=3)
+    console.finish(1)
+    console.start(2, "read", "Read")
+    for minutes in range(9, 12):
+        clock.seconds = 60 * minutes
+        seen.append(console.remaining_seconds())
+    assert len({*seen}) == len(seen)
 
 
 def test_a_failed_job_no_longer_runs(clock):

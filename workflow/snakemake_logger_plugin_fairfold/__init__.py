@@ -12,20 +12,22 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from tqdm import tqdm
+
+from fairfold.core.trainings import Trainings, read
 
 HIDDEN_MESSAGES = (
     "Assuming unrestricted",
@@ -43,16 +45,13 @@ EVENT = "\x02"
 """Start of a line with an event: a JSON list of the name and arguments of a method of :class:`Console`, or ``"log"``
 and a text that belongs in the log file only."""
 
-
-TRAININGS = "Trainings of this job: "
-TRAINING = "Training: "
-"""Starts of lines in the log file of a job: the number of its trainings, and the start of one of them."""
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_OF_SILENCE = 60.0
 
 
-class RunningJob(NamedTuple):
-    """A job that runs.
+@dataclass
+class Job:
+    """A running job.
 
     Attributes
     ----------
@@ -62,23 +61,30 @@ class RunningJob(NamedTuple):
         Message of the job.
     began : float
         Time of its start.
-    logs : tuple of str
-        Its log files.
+    log : str or None
+        Its log file.
+    trainings : Trainings
+        What the log states.
+    trained_since, last_begun : float or None
+        Times when the first training was noticed, and the last one.
     """
 
     rule: str
     message: str
     began: float
-    logs: tuple[str, ...] = ()
+    log: str | None = None
+    trainings: Trainings = field(default_factory=Trainings)
+    trained_since: float | None = None
+    last_begun: float = 0.0
 
-    def trainings(self) -> tuple[int, int]:
-        """Count the trainings that have begun, and all of them; 0 and 0 if the log does not state them."""
-        try:
-            text = Path(self.logs[0]).read_text("utf-8", errors="replace") if self.logs else ""
-        except OSError:
-            text = ""
-        total = re.search(rf"^{TRAININGS}(\d+)", text, re.MULTILINE)
-        return (len(re.findall(rf"^{TRAINING}", text, re.MULTILINE)), int(total[1])) if total else (0, 0)
+    def look(self, now: float) -> None:
+        """Read the log."""
+        before = self.trainings.n_begun
+        with suppress(OSError):
+            self.trainings = read(Path(self.log or "").read_text("utf-8", errors="replace"))
+        if self.trainings.n_begun > before:
+            self.last_begun = now
+            self.trained_since = now if self.trained_since is None else self.trained_since
 
 
 class Console:
@@ -94,9 +100,11 @@ class Console:
 
     def __init__(self, stream: TextIO, seconds_between_lines: float = 0) -> None:
         self.waiting: Counter[str] = Counter()
-        self.started: dict[int, RunningJob] = {}
+        self.started: dict[int, Job] = {}
         self.seconds: dict[str, list[float]] = defaultdict(list)
-        self.n_jobs = self.n_done = 0
+        self.expected: Mapping[str, int] = {}
+        self.n_jobs = self.n_done = self.n_trained = 0
+        self.seconds_of_trained = 0.0
         self.began = self.last_line = time.monotonic()
         self.stream, self.seconds_between_lines = stream, seconds_between_lines
         is_terminal = stream.isatty()
@@ -115,6 +123,17 @@ class Console:
         self.bar.reset(self.n_jobs)
         self.redraw()
 
+    def expect(self, trainings: Mapping[str, int]) -> None:
+        """Set the number of trainings of a job of each rule. A job may announce more when it begins.
+
+        Parameters
+        ----------
+        trainings : mapping of str to int
+            Number of trainings by rule.
+        """
+        self.expected = trainings
+        self.redraw()
+
     def start(self, job: int, rule: str, message: str, logs: list[str] | None = None) -> None:
         """Record the start of a job.
 
@@ -129,7 +148,7 @@ class Console:
         logs : list of str or None, default=None
             Its log files.
         """
-        self.started[job] = RunningJob(rule, message, time.monotonic(), tuple(logs or ()))
+        self.started[job] = Job(rule, message, time.monotonic(), next(iter(logs or ()), None))
         self.redraw()
 
     def finish(self, job: int) -> None:
@@ -141,15 +160,19 @@ class Console:
             Id of the job.
         """
         now = time.monotonic()
-        rule, message, began, _ = self.started.pop(job, RunningJob("", f"job {job}", now))
-        self.seconds[rule].append(now - began)
-        self.waiting[rule] -= 1
+        done = self.started.pop(job, None) or Job("", f"job {job}", now)
+        since = done.trained_since or done.began
+        done.look(now)
+        self.seconds[done.rule].append(now - done.began)
+        self.waiting[done.rule] -= 1
         self.n_done += 1
-        self.bar.update()
+        if done.trainings.n_begun:
+            self.n_trained += done.trainings.n_begun
+            self.seconds_of_trained += now - since
         self.redraw()
         if self.bar.disable and now >= self.last_line + self.seconds_between_lines:
             self.last_line = now
-            self.write(f"[{self}] {message}")
+            self.write(f"[{self}] {done.message}")
 
     def fail(self, job: int, rule: str, logs: list[str]) -> None:
         """Record the failure of a job.
@@ -177,8 +200,11 @@ class Console:
         self.bar.write(text, file=self.stream)
 
     def redraw(self) -> None:
-        """Update the text beside the progress bar."""
-        self.bar.set_description_str(str(self))
+        """Update the bar and the text beside it."""
+        text = str(self)  # This reads the logs.
+        shares = (min(job.trainings.n_begun / (self._n_trainings(job) + 1), 1) for job in [*self.started.values()])
+        self.bar.n = self.n_done + sum(shares)
+        self.bar.set_description_str(text)
 
     @contextmanager
     def refreshed(self) -> Iterator[None]:
@@ -200,35 +226,62 @@ class Console:
             is_done.set()
             thread.join()
 
+    def _n_trainings(self, job: Job) -> int:
+        """Return the number of trainings of a running job without those in the cache."""
+        found = job.trainings
+        n = max(self.expected.get(job.rule, 0) - found.n_cached, found.n_announced)
+        return max(n, found.n_begun)
+
+    def _n_waiting(self) -> dict[str, int]:
+        """Return the number of jobs of each rule that have not begun."""
+        n_running = Counter(job.rule for job in [*self.started.values()])
+        return {rule: n - n_running[rule] for rule, n in [*self.waiting.items()] if n > n_running[rule]}
+
     def remaining_seconds(self) -> float | None:
-        """Estimate the remaining time from finished jobs of the same rule, trainings that have ended, or all jobs.
+        """Estimate the remaining time from measured trainings, and for other jobs from finished ones.
 
         Returns
         -------
         float or None
-            Seconds. None if nothing is finished.
+            Seconds. None if trainings remain and none has begun, or nothing is finished.
         """
-        now, running = time.monotonic(), list(self.started.values())
-        finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
-        expected: dict[str, list[float]] = defaultdict(list)
-        for job in running:
-            n_begun, n_trainings = job.trainings()
-            if n_begun > 1:
-                expected[job.rule].append((now - job.began) * n_trainings / (n_begun - 1))
-        known = finished or [each for of_rule in expected.values() for each in of_rule]
-        if not known:
+        now, running = time.monotonic(), [*self.started.values()]
+        waiting, training = self._n_waiting(), [job for job in running if job.trained_since is not None]
+        n_ended = self.n_trained + sum(job.trainings.n_begun - 1 for job in training)
+        seconds = self.seconds_of_trained + sum(job.last_begun - (job.trained_since or now) for job in training)
+        others = [each for rule, found in self.seconds.items() if rule not in self.expected for each in found]
+        others = others or [each for found in self.seconds.values() for each in found]
+        is_measured = n_ended > 0 or not {*waiting, *(job.rule for job in running)} & {*self.expected}
+        if not is_measured or not (others or training):
             return None
-        of_rule = {rule: fmean(self.seconds.get(rule) or expected[rule] or known) for rule in [*self.waiting]}
-        work = sum(n * of_rule[rule] for rule, n in list(self.waiting.items()) if n > 0)
-        work -= sum(min(now - job.began, of_rule.get(job.rule, 0.0)) for job in running)
-        jobs_at_once = (sum(finished) + sum(now - job.began for job in running)) / max(now - self.began, 1e-9)
-        return max(work, 0.0) / max(jobs_at_once, 1e-9)
+        of_training, of_other = seconds / n_ended if n_ended else 0.0, fmean(others) if others else 0.0
+
+        def expected(rule: str) -> float:
+            known = self.seconds.get(rule)
+            return fmean(known) if known else of_other + self.expected.get(rule, 0) * of_training
+
+        def left(job: Job) -> float:
+            if job.trained_since is None:  # A job that takes longer than others is not about to end.
+                return max(expected(job.rule) - (now - job.began), (now - job.began) / 4)
+            n, passed = job.trainings.n_begun, now - job.last_begun
+            own = (job.last_begun - job.trained_since) / (n - 1) if n > 1 else of_training
+            return (self._n_trainings(job) - n) * own + max(own - passed, passed / 4)
+
+        of_running = [left(job) for job in running]
+        work = sum(n * expected(rule) for rule, n in waiting.items()) + sum(of_running)
+        busy = sum(map(sum, self.seconds.values())) + sum(now - job.began for job in running)
+        jobs_at_once = max(min(busy / max(now - self.began, 1e-9), sum(waiting.values()) + len(running)), 1.0)
+        return max(work / jobs_at_once, *of_running, 0.0)
 
     def __str__(self) -> str:
-        running, trained = list(self.started.values()), ""
-        n_begun, n_trainings = (sum(each) for each in zip((0, 0), *(job.trainings() for job in running), strict=True))
-        if n_trainings:
-            trained = f" (training {n_begun} of {n_trainings})"
+        running, trained = [*self.started.values()], ""
+        for job in running:
+            job.look(time.monotonic())
+        if of_running := sum(map(self._n_trainings, running)):
+            n_begun = self.n_trained + sum(job.trainings.n_begun for job in running)
+            n_waiting = sum(n * self.expected.get(rule, 0) for rule, n in self._n_waiting().items())
+            now = next((f": {job.trainings.what}" for job in reversed(running) if job.trainings.what), "")
+            trained = f" (training {n_begun} of {self.n_trained + of_running + n_waiting}{now})"
         seconds = self.remaining_seconds() if self.n_done < self.n_jobs else None
         left = "" if seconds is None else f", {tqdm.format_interval(seconds)} left"
         return f"{self.n_done}/{self.n_jobs} jobs{f', {len(running)} running{trained}' if running else ''}{left}"

@@ -72,17 +72,17 @@ def test_the_whole_answer():
     assert lines(*rows, seconds=seconds, labels=labels, audit=audit) == [
         "Error in the data: w. Until then, trust no score.",
         "Use A. With 1,060 samples, one other model is not significantly different.",
-        "Average precision 0.80000, 95 % interval 0.70000 to 0.85000.",
+        "Average precision 0.80, 95 % interval 0.70 to 0.85.",
         "",
-        "   avg. precision  behind    MCC  verdict                 s/fit",
-        "A           0.800       -  0.800  best                      2.0",
-        "C           0.800   0.000  0.800  not different, fastest    1.5",
-        "B           0.500   0.300  0.500  worse                    <0.1",
-        "D               -       -      -  no score                    -",
+        "   avg. precision  behind   MCC  verdict                 s/fit",
+        "A            0.80       -  0.80  best                     2.00",
+        "C            0.80    0.00  0.80  not different, fastest   1.50",
+        "B            0.50    0.30  0.50  worse                   <0.01",
+        "D               -       -     -  no score                    -",
         "A+ has the same scores as A.",
         "",
         "If zeros are missing positives, at random and equally often in all labels, at most 11 % of the positives are "
-        "missing, and average precision would be up to 0.900.",
+        "missing, and average precision would be up to 0.90.",
         "Noise in complete labels looks the same. To know more, check 100 cells (`fairfold check`), or declare "
         "`--labels-are` complete or incomplete.",
         "2 of 4 labels have no true positive at the threshold 0.5: s (30 positives), u (1 positive).",
@@ -208,7 +208,7 @@ def test_the_best_model_may_be_worse_for_decisions():
         (
             missing(high=0.4),
             "If zeros are missing positives, at random and equally often in all labels, less than 1 % of the positives "
-            "are missing, and average precision would be up to 0.900.",
+            "are missing, and average precision would be up to 0.90.",
         ),
         (
             missing(14.2, 11.4, 17.9, labels_are="incomplete"),
@@ -278,7 +278,7 @@ def test_many_models_stay_within_the_screen():
 def test_checked_cells_replace_assumptions():
     rates = missing(0.1).assign(n_checked=[60.0, np.nan])
     for low, sentences in (
-        (0.5, ["The average precision of A is between 0.500 and 0.972 (95 % interval)."]),
+        (0.5, ["The average precision of A is between 0.50 and 0.97 (95 % interval)."]),
         (np.nan, []),
     ):
         table = board(BEST, ALIKE).assign(low=low, high=0.972, n_checked=60.0)
@@ -298,7 +298,7 @@ def test_a_score_without_correction_is_of_observed_labels():
     assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in sentences
     assert answer(table=table).missing_labels[0].endswith("and subset accuracy would differ.")
     table = board(BEST, ALIKE).assign(metric="hamming_loss")
-    assert answer(table=table).missing_labels[0].endswith("and Hamming loss would be about 0.900.")
+    assert answer(table=table).missing_labels[0].endswith("and Hamming loss would be about 0.90.")
 
 
 def guessed(behind_low, behind=0.4):
@@ -312,7 +312,7 @@ def test_guessing_ends_the_leaderboard():
     found = lines(table=guessed(0.2), most_models=1)
     assert found[0] == "Use A. It is significantly better than the other model."
     assert found[3].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
-    assert found[5].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
+    assert found[5].split() == ["guessing", "0.40", "0.30", "0.40", "-", "guessing", "-"]
     assert found[6] == "... and 1 more model"
 
 
@@ -332,3 +332,13 @@ def test_labels_that_no_model_predicts_are_named():
     labels |= {"n_positives": 5, "n_true_positives": 1}
     sentence = "By AUROC, no model beats guessing for 2 of 5 labels: q, s."
     assert answer(BEST, labels=labels).labels == [sentence]
+
+
+def test_twins_are_explained_if_labels_are_as_given():
+    table = board(BEST, TWIN).assign(differs_if_missing=[False, True])
+    (sentence,) = answer(table=table).same
+    reason = "because labels are taken as they are and nothing is imputed or corrected."
+    assert sentence == f"A+ has the same scores as A, {reason}"
+    assert answer(table=table, missing_rates=missing(9.0, labels_are="incomplete")).same == [
+        "A+ has the same scores as A."
+    ]

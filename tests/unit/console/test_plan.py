@@ -11,17 +11,17 @@ def study(**weak_labels):
 
 
 def test_stages_have_jobs_trainings_and_seconds():
-    jobs = {"train_and_score": 4, "prepare_dataset": 1, "describe_study": 1, "fit_final_model": 1, "concat_tables": 2}
+    jobs = {"train_and_score": 2, "prepare_dataset": 1, "describe_study": 1, "fit_final_model": 1, "concat_tables": 2}
     lines = [*plan_lines(jobs, study(), (100, 5, 3))]
     rows = {line[:24].strip(): line[24:].split() for line in lines[:-2]}
     assert rows == {
         "stage": ["jobs", "trainings", "seconds"],
         "read and audit the data": ["2", "-", "4"],
-        "train and score models": ["4", "12", "12"],  # 2 models, 2 missing rates, 3 folds
+        "train and score models": ["2", "12", "8"],  # 2 models, 2 missing rates, 3 folds
         "final model": ["1", "7", "4"],
         "other steps": ["2", "-", "4"],
     }
-    assert lines[-2].startswith("Expected: about 24 s of processor time") and "0.4 GiB of memory" in lines[-2]
+    assert lines[-2].startswith("Expected: about 20 s of processor time") and "0.4 GiB of memory" in lines[-2]
 
 
 def test_large_tables_take_longer_and_many_rules_few_lines():

@@ -185,8 +185,8 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     table["corrected"] = table["observed"] + 0.05
     estimated = {"low": 0.81, "high": 0.9, "share_best": {"A": 0.7, "B": 0.25, "C": 0.05}}
     assert sentences_of(table, estimated=estimated)[:2] == [
-        "A has the best average precision of 3 models: 0.850 on complete labels (95 % interval 0.810 to 0.900; "
-        "0.800 on "
+        "A has the best average precision of 3 models: 0.85 on complete labels (95 % interval 0.81 to 0.90; "
+        "0.80 on "
         "observed labels).",
         "If samples and the missing rate are drawn again, A stays the best in 70 % of draws, and B is the best "
         "in 25 %.",
@@ -300,5 +300,5 @@ def test_more_samples_are_reported_of_the_best_by_the_metric_that_leads():
     columns = ["dataset", "metric", "model", "kind", "times", "n_train", "score", "low", "high", "missing_rate"]
     found = sentences_of(scores(), sample_curves=pd.DataFrame(rows, columns=columns))
     assert len(found) == 3 and found[2].startswith(
-        "With twice the 100 training samples, A would reach about 0.810 on observed labels"
+        "With twice the 100 training samples, A would reach about 0.81 on observed labels"
     )

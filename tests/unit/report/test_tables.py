@@ -33,7 +33,7 @@ def test_numbers_have_sensible_digits(values, expected):
 
 def test_columns_of_numbers_are_distinguished_from_text():
     table = table_of(pd.DataFrame({"name": ["1", "x"], "n": [1, 2], "gaps": [0.5, np.nan], "empty": [np.nan, None]}))
-    assert [column.is_number for column in table.columns] == [False, True, True, False]
+    assert [column.is_number for column in table.columns] == [False, True, True]
     assert [cell.text for cell in table.columns[2].cells] == ["0.5000", ""]
 
 
@@ -70,7 +70,22 @@ def test_wide_tables_are_cut():
     table = table_of(wide)
     assert [column.name for column in table.columns] == ["c0", *(f"c{n}" for n in range(2, 9))]
     assert (len(table.columns), table.n_columns) == (MOST_COLUMNS, 20)
-    assert [column.name for column in table_of(wide, columns=["c19", "gone", "c1"]).columns] == ["c19", "c1"]
+
+
+def test_columns_with_a_single_value_become_a_line():
+    data = pd.DataFrame({"dataset": "moss", "missing_rate": 0, "model": ["a", "b"], "mean": 0.5, "reason": ""})
+    table = table_of(data, columns=["model", "mean", "gone", "dataset", "missing_rate", "reason"])
+    assert [column.name for column in table.columns] == ["model"]
+    assert table.same == {"mean": "0.5000", "dataset": "moss", "missing_rate": "0"}
+    assert "All rows: mean 0.5000, dataset moss, missing rate 0." in table_html(table, "a")
+    assert [column.name for column in table_of(data[:1]).columns] == [*data]
+
+
+def test_decimals_follow_the_width_of_intervals():
+    scores = {"mean": [0.81234, 0.7], "low": [0.76, 0.65], "high": [0.86, 0.75], "sd": [0.012345, 0.2]}
+    scores |= {"mcc": [0.512345, 0.3], "mcc_low": [0.511, 0.299], "mcc_high": [0.515, 0.301]}
+    table = table_of(pd.DataFrame(scores))
+    assert [cell.text for cell in table.rows[0]] == ["0.81", "0.76", "0.86", "0.0123", "0.512", "0.511", "0.515"]
 
 
 def test_tables_without_rows_have_headings(tmp_path):

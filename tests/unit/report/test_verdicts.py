@@ -36,9 +36,9 @@ def test_the_verdict_states_how_sure_it_is(tables):
     answer = answer_of(tables)
     card = verdict_card(answer)
     assert card["title"] == "Use RF+ET on water"
-    assert answer.score == "Average precision 0.700, 95 % interval 0.680 to 0.800, which allows for missing positives"
+    assert answer.score == "Average precision 0.70, 95 % interval 0.68 to 0.80, which allows for missing positives"
     complete = {**tables, "missing_rates": tables["missing_rates"].assign(high=0.0)}
-    assert answer_of(complete).score == "Average precision 0.700, 95 % interval 0.680 to 0.800"
+    assert answer_of(complete).score == "Average precision 0.70, 95 % interval 0.68 to 0.80"
     assert dict(card["strip"]) == {
         "Rows": "1,060",
         "Features": "16",
@@ -58,7 +58,7 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     assert "If the odds" not in missing
     tables["leaderboard"] = tables["leaderboard"].assign(if_hard=0.61, if_easy=0.74)
     missing = cautions_of(tables)["If labels are missing"]
-    assert "4 times higher for the hardest than for the easiest positives, average precision is 0.610" in missing
+    assert "4 times higher for the hardest than for the easiest positives, average precision is 0.61" in missing
     assert "In the opposite case, it is 0.740." in missing
     assert "The best model was a after hiding 30 % and b after hiding 50 %." in missing
     assert cautions["Check your data first"].startswith("Duplicated rows.")
@@ -108,10 +108,10 @@ def test_without_a_score_no_model_is_recommended(tables):
     assert all(row["cells"]["score"]["mark"] is None and row["cells"]["score"]["text"] == "" for row in card["rows"])
 
 
-def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
+def test_decimals_follow_the_intervals_and_marks_stay_on_the_axes(tables):
     tables["leaderboard"]["behind"] = [0, 0.0002, 0.01]
     card = verdict_card(answer_of(tables))
-    assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.0002", "0.0100"]
+    assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.00", "0.01"]
     for row in card["rows"]:
         for mark in (row["cells"][name]["mark"] for name in ("score", "behind")):
             assert 0 <= mark[0] <= mark[1] <= mark[2] <= 100
@@ -144,8 +144,8 @@ UNKNOWN = {"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high"
 @pytest.mark.parametrize(
     ("metric", "at_bound", "text"),
     [
-        ("average_precision", 0.79, "missing, and average precision would be up to 0.790."),
-        ("hamming_loss", 0.8, "missing, and Hamming loss would be about 0.800."),
+        ("average_precision", 0.79, "missing, and average precision would be up to 0.79."),
+        ("hamming_loss", 0.8, "missing, and Hamming loss would be about 0.80."),
         ("subset_accuracy", np.nan, "missing, and subset accuracy would differ."),
     ],
 )

@@ -24,6 +24,7 @@ from fairfold.answer.leaderboard import (
     Row,
     better_for_decisions,
     columns_of,
+    digits_of,
     rows_of,
 )
 from fairfold.answer.missing_labels import (
@@ -170,7 +171,7 @@ class Answer:
             model=first["model"] if first["verdict"] == BEST else None,
             verdict=verdict_sentence(board, sizes["n_samples"], n_checked),
             others=sentences_on_others(board, metric.name, is_checked=n_checked > 0),
-            same=sentences_on_twins(board),
+            same=sentences_on_twins(board, is_corrected=estimate["labels_are"] == "incomplete" or n_checked > 0),
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
@@ -255,9 +256,9 @@ class Answer:
         """Format the leaderboard. Models with the scores of another one are left out."""
         models = [row for row in self.rows if row["verdict"] != GUESSING and not row["verdict"].startswith(SAME)]
         rows = [*models[:most_models], *(row for row in self.rows if row["verdict"] == GUESSING)]
-        texts = {"": [str(row["model"]) for row in rows]}
+        texts, digits = {"": [str(row["model"]) for row in rows]}, digits_of(self.rows)
         for column in columns_of(self.rows, self.metric):  # A terminal may lack the minus sign.
-            texts[column.short] = [column.cell(row, column.digits[1]).replace("−", "-") or "-" for row in rows]
+            texts[column.short] = [column.cell(row, digits[column.name]).replace("−", "-") or "-" for row in rows]
         texts = {heading: [heading, *cells] for heading, cells in texts.items() if {*cells} != {"-"}}
         widths = {heading: max(map(len, cells)) for heading, cells in texts.items()}
         for row in zip(*texts.values(), strict=True):

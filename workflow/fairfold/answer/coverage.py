@@ -29,7 +29,7 @@ def score_of_best(board: pd.DataFrame, own: pd.Series, n_checked: float) -> str:
         Phrase without a period.
     """
     rows, best = rows_of(board), board.iloc[0]
-    digits, metric, rate = digits_of(rows), METRICS[best["metric"]], best["missing_rate"]
+    digits, metric, rate = digits_of(rows)["score"], METRICS[best["metric"]], best["missing_rate"]
     hidden = f" with {rate} % of positives hidden from training" if rate else ""
     score = f"{metric.name[0].upper()}{metric.name[1:]} {best['score']:.{digits}f}{hidden}"
     if not (limits := interval(rows[0]["low"], rows[0]["high"], digits)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.compare import BEST, EQUIVALENT, UNDECIDED
+from fairfold.core.digits import decimals_of
+from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED
 from fairfold.metrics.registry import METRICS, metrics_of
 
 DECIDING = metrics_of("threshold")[0]
@@ -55,8 +55,6 @@ class Column(NamedTuple):
         Heading in the report and in the terminal. METRIC stands for the metric of the study.
     text : callable or None
         Function of a row and a number of decimals that returns the text of a cell. By default, it is a score.
-    digits : tuple of (int or None, int)
-        Numbers of decimals in the report and in the terminal. None stands for those that separate the models.
     limits : tuple of (str, str)
         Columns of an interval, which the report shows as bars. Empty without.
     bars : str
@@ -69,7 +67,6 @@ class Column(NamedTuple):
     heading: str
     short: str
     text: Callable[[Row, int], str] | None = None
-    digits: tuple[int | None, int] = (None, 3)
     limits: tuple[str, ...] = ()
     bars: str = ""
     is_optional: bool = False
@@ -101,12 +98,11 @@ def _verdict(row: Row, _: int) -> str:
     return f"{row['verdict']}, fastest" if row["is_fastest"] else row["verdict"]
 
 
-def _seconds(row: Row, digits: int) -> str:
-    """Format seconds with a number of decimals below 10 s and one above."""
-    value, least = row["fit_seconds"], 10.0**-digits
+def _seconds(row: Row, _: int) -> str:
+    value = row["fit_seconds"]
     if value is None:
         return ""
-    return f"<{least:g}" if value < least / 2 else f"{value:,.{digits if value < 10 else 1}f}"
+    return "<0.01" if value < 0.005 else f"{value:,.{2 if value < 10 else 1}f}"
 
 
 COLUMNS = (
@@ -120,9 +116,9 @@ COLUMNS = (
         limits=("behind_low", "behind_high"),
         bars="95 % interval of the difference",
     ),
-    Column("deciding", METRICS[DECIDING].label.removeprefix("micro "), METRICS[DECIDING].short, digits=(3, 3)),
+    Column("deciding", METRICS[DECIDING].label.removeprefix("micro "), METRICS[DECIDING].short),
     Column("verdict", "Verdict", "verdict", text=_verdict),
-    Column("fit_seconds", "Seconds per fit", "s/fit", text=_seconds, digits=(2, 1)),
+    Column("fit_seconds", "Seconds per fit", "s/fit", text=_seconds),
 )
 
 
@@ -188,8 +184,8 @@ def columns_of(rows: Sequence[Row], metric: str) -> list[Column]:
     ]
 
 
-def digits_of(rows: Sequence[Row]) -> int:
-    """Return the number of decimals that separates the best model from the next one, from 3 to 5.
+def digits_of(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the number of decimals of each column, which follows from the width of its intervals.
 
     Parameters
     ----------
@@ -198,11 +194,17 @@ def digits_of(rows: Sequence[Row]) -> int:
 
     Returns
     -------
-    int
-        Number of decimals.
+    dict of str to int
+        Number of decimals by column. Columns without intervals have those of the score.
     """
-    behind = [row["behind"] for row in rows if row["behind"] is not None and row["behind"] > 0]
-    return int(np.clip(np.ceil(-np.log10(min(behind))), 3, 5)) if behind else 3
+    found: dict[str, int] = {}
+    for column in COLUMNS:
+        ends = [[row[end] for end in column.limits] for row in rows if row["verdict"] != GUESSING]
+        known = [pair for pair in ends if pair and None not in pair]
+        found[column.name] = (
+            decimals_of(*zip(*known, strict=True)) if known else found.get("score", decimals_of((), ()))
+        )
+    return found
 
 
 def interval(low: float | None, high: float | None, digits: int) -> str:

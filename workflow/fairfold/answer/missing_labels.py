@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.core.digits import decimals_of
 from fairfold.errors import listed
 from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
@@ -155,7 +156,7 @@ def further_sentences(
 
 def _if_not_at_random(best: pd.Series) -> Iterator[str]:
     """Describe the score if labels are not missing at random."""
-    hard, easy = (f"{best.get(name, np.nan):.3f}" for name in SENSITIVITY)
+    hard, easy = (_number(best, name) for name in SENSITIVITY)
     if hard != easy and "nan" not in (hard, easy):
         yield (
             f"If the odds that a positive is missing are {ODDS_FACTOR:g} times higher for the hardest than for the "
@@ -181,7 +182,8 @@ def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: f
     yield f"{found} (95 % interval {low:.0f} to {high:.0f} %). This and the scores above are based on {cells}."
     if np.isfinite(best["low"]):
         name = METRICS[best["metric"]].name
-        yield f"The {name} of {best['model']} is between {best['low']:.3f} and {best['high']:.3f} (95 % interval)."
+        ends = f"{_number(best, 'low')} and {_number(best, 'high')}"
+        yield f"The {name} of {best['model']} is between {ends} (95 % interval)."
 
 
 def _at_most(high: float) -> str:
@@ -191,7 +193,12 @@ def _at_most(high: float) -> str:
 
 def _then(best: pd.Series) -> str:
     """Describe the score at the bound of the missing rate."""
-    metric, value = METRICS[best["metric"]], best.get("at_bound", np.nan)
-    if np.isnan(value):
+    metric, value = METRICS[best["metric"]], _number(best, "at_bound")
+    if value == "nan":
         return f"{metric.name} would differ"
-    return f"{metric.name} would be {'up to' if metric.direction > 0 else 'about'} {value:.3f}"
+    return f"{metric.name} would be {'up to' if metric.direction > 0 else 'about'} {value}"
+
+
+def _number(best: pd.Series, name: str) -> str:
+    """Format a score with the decimals of its interval."""
+    return f"{best.get(name, np.nan):.{decimals_of(*(best.get(end, np.nan) for end in ('low', 'high')))}f}"

@@ -11,6 +11,7 @@ from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, W
 NO_MODEL = "No model has a score in every fold, so no model is recommended."
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _MUCH_FASTER = 3
+_NOTHING_CORRECTED = ", because labels are taken as they are and nothing is imputed or corrected"
 # Phrases after one and after several models with a verdict, by tests and by checked cells.
 _BY_TESTS = {
     UNDECIDED: ("is not significantly different from it", "are not significantly different from it"),
@@ -121,13 +122,15 @@ def sentences_on_others(board: pd.DataFrame, metric: str, *, is_checked: bool = 
     return found
 
 
-def sentences_on_twins(board: pd.DataFrame) -> list[str]:
-    """Name the models with the scores of another one.
+def sentences_on_twins(board: pd.DataFrame, *, is_corrected: bool = False) -> list[str]:
+    """Name the models with the scores of another one, and the reason if it is known.
 
     Parameters
     ----------
     board : DataFrame
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+    is_corrected : bool, default=False
+        Whether labels are imputed or corrected, because they are declared incomplete.
 
     Returns
     -------
@@ -140,11 +143,13 @@ def sentences_on_twins(board: pd.DataFrame) -> list[str]:
     >>> sentences_on_twins(board)
     ['A+ and B+ have the same scores as A.']
     """
-    groups = board[board["verdict"].str.startswith(SAME)].groupby("verdict", sort=False)["model"].agg(list)
-    return [
-        f"{listed(models)} {'has' if len(models) == 1 else 'have'} the same scores as {verdict.removeprefix(SAME)}."
-        for verdict, models in groups.items()
-    ]
+    found, none = [], pd.Series(False, index=board.index)
+    differs = board.get("differs_if_missing", none).eq(True)
+    for verdict, rows in board[board["verdict"].str.startswith(SAME)].groupby("verdict", sort=False):
+        reason = _NOTHING_CORRECTED if differs[rows.index].all() and not is_corrected else ""
+        has = "has" if len(rows) == 1 else "have"
+        found.append(f"{listed(rows['model'])} {has} the same scores as {str(verdict).removeprefix(SAME)}{reason}.")
+    return found
 
 
 def _number(number: int) -> str:

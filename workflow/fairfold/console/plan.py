@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from fairfold.final.settings import FITS_PER_FOLD
 from fairfold.planning.forecast import forecast
 
 if TYPE_CHECKING:
-    from fairfold.planning.settings import Study
+    from fairfold.settings import Study
 
 _COMPARISON, _CURVE, _FINAL, _OTHERS = "train and score models", "learning curve", "final model", "other steps"
 _STAGES = {
@@ -29,7 +30,6 @@ _STAGES = {
 }
 _SECONDS_OF_JOB = 2.0  # of processor time, mostly for imports
 _SECONDS_OF_TRAINING = 0.3  # at least, of a small table
-_FITS_OF_FINAL = 2  # for each fold, beside the one to all rows
 
 
 def plan_lines(jobs: Mapping[str, int], study: Study, sizes: tuple[int, int, int] | None) -> Iterator[str]:
@@ -50,11 +50,11 @@ def plan_lines(jobs: Mapping[str, int], study: Study, sizes: tuple[int, int, int
         A line.
     """
     n_jobs = {stage: n for stage, n in _jobs_by_stage(jobs).items() if n}
-    trainings, rows = _trainings(study), [("stage", "jobs", "trainings", "seconds")]
+    trainings, rows = trainings_of_jobs(jobs, study), [("stage", "jobs", "trainings", "seconds")]
     of_training = 0.0 if sizes is None else 60 * (forecast(*sizes, 1).minutes - forecast(*sizes, 0).minutes)
     total = 0.0
     for stage, n in n_jobs.items():
-        n_trained = trainings.get(stage, 0)
+        n_trained = sum(jobs[rule] * each for rule, each in trainings.items() if _STAGES[rule] == stage)
         seconds = _SECONDS_OF_JOB * n + n_trained * max(of_training, _SECONDS_OF_TRAINING)
         total += seconds
         rows.append((stage, f"{n:,}", f"{n_trained:,}" if n_trained else "-", f"{seconds:,.0f}"))
@@ -78,14 +78,32 @@ def _jobs_by_stage(jobs: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _trainings(study: Study) -> dict[str, int]:
-    """Return the number of trainings of each stage if nothing is computed yet."""
-    labels, n_datasets = study.weak_labels, len(study.weak_labels.datasets)
+def trainings_of_jobs(jobs: Mapping[str, int], study: Study) -> dict[str, int]:
+    """Count the trainings of a job of each rule that trains models, if no result is cached.
+
+    Parameters
+    ----------
+    jobs : mapping of str to int
+        Number of jobs of each rule.
+    study : Study
+        Checked configuration.
+
+    Returns
+    -------
+    dict of str to int
+        Number of trainings of a job, for those of the rules that have jobs.
+    """
+    labels = study.weak_labels
+    curve, n_models = labels.sample_curves, len(labels.models)
     periods = [dataset.hold_out.n_splits for dataset in study.data.own.values() if dataset.hold_out is not None]
-    n_folds = next(filter(None, periods), None) or study.folds.n_splits * study.folds.n_repeats
-    curve = labels.sample_curves
-    return {
-        _COMPARISON: len(labels.models) * len(labels.missing_rates) * n_folds * n_datasets,
-        _CURVE: len(curve.models or ()) * len(curve.shares) * n_folds * len(curve.datasets),
-        _FINAL: (1 + _FITS_OF_FINAL * n_folds) * n_datasets,
+    n_splits = next(filter(None, periods), None) or study.folds.n_splits
+    n_folds = n_splits if any(periods) else n_splits * study.folds.n_repeats
+    of_curve = len(curve.shares) * n_splits * curve.n_repeats
+    curves_of_small = 0 if jobs.get("score_by_samples") else len(curve.models or labels.models) * bool(curve.datasets)
+    found = {
+        "compare_models": n_models * n_folds * len(labels.missing_rates) + curves_of_small * of_curve,
+        "train_and_score": (labels.models_per_job or n_models) * n_folds,
+        "score_by_samples": of_curve,
+        "fit_final_model": 1 + FITS_PER_FOLD * n_splits,
     }
+    return {rule: n for rule, n in found.items() if jobs.get(rule)}

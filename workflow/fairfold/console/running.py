@@ -10,14 +10,19 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
+from fairfold.console.plan import trainings_of_jobs
 from fairfold.console.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
 from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError, count
+
+if TYPE_CHECKING:
+    from fairfold.settings import Study
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
@@ -31,6 +36,7 @@ _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
+_CONFIGURED = "--configfile="
 _INTRODUCED = "describe_study"  # rule that the introduction needs
 _UNIMPORTANT = ("Using workflow specific profile", "Complete log(s)", "Exiting because a job execution failed")
 
@@ -91,12 +97,16 @@ class Run:
         Log file.
     say : callable, default=str
         Function that converts a line of the log for the screen.
+    study : Study or None, default=None
+        Checked configuration, from which trainings are counted before they are announced.
     """
 
-    def __init__(self, folder: Path, stream: IO[str], say: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, folder: Path, stream: IO[str], say: Callable[[str], str] = str, study: Study | None = None
+    ) -> None:
         from snakemake_logger_plugin_fairfold import Console
 
-        self.folder, self.stream, self.say = folder, stream, say
+        self.folder, self.stream, self.say, self.study = folder, stream, say, study
         self.console = Console(sys.stderr, _SECONDS_BETWEEN_LINES)
         self.shown: set[str] = set()
         self.failed: dict[str, list[str]] = {}  # log files of each failed step
@@ -157,6 +167,8 @@ class Run:
         if method == "fail":
             self.failed[arguments[1]] = arguments[2]
         getattr(self.console, method)(*arguments)
+        if method == "plan" and self.study is not None:
+            self.console.expect(trainings_of_jobs(self.console.waiting, self.study))
         if method in ("plan", "finish") and self.console.waiting[_INTRODUCED] <= 0:
             self._introduce()
 
@@ -242,6 +254,16 @@ def _check_no_packages(folder: Path) -> None:
             raise StudyError(f"{place.absolute()}: Snakemake would import packages from here. Delete this folder.")
 
 
+def _study_of(path: Path) -> Study | None:
+    """Return the study of a configuration file, or None if there is no file or no dataset to compare."""
+    from fairfold.planning.check import check_config
+
+    with suppress(ConfigError):  # All datasets of the comparison may be left out.
+        if path.is_file():
+            return check_config(load_yaml(path))
+    return None
+
+
 def introduction(results: Path) -> Iterator[str]:
     """Describe the user's own data with their warnings, and the plan of the study.
 
@@ -259,14 +281,10 @@ def introduction(results: Path) -> Iterator[str]:
     from fairfold.core.files import read_table
     from fairfold.datasets.audit import finding_lines
     from fairfold.datasets.audit.columns import ROLES_FOUND
-    from fairfold.planning.check import check_config
     from fairfold.planning.forecast import LARGE_TABLE, forecast
 
-    if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
-        return
-    try:
-        study = check_config(load_yaml(results / "config.yaml"))
-    except ConfigError:  # All datasets of the comparison are left out.
+    study = _study_of(results / "config.yaml")
+    if study is None or not (results / "tables" / "datasets.csv").is_file():
         return
     own, labels = study.data.own, study.weak_labels
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
@@ -286,7 +304,10 @@ def introduction(results: Path) -> Iterator[str]:
         if any(dataset.folds or dataset.hold_out for dataset in own.values()):  # other numbers of folds
             yield f"{models}, {tried}."
         else:
-            yield f"{models} in {count(n_folds, 'fold')}, {tried}: {count(n, 'training')}."
+            all_of_one = trainings_of_jobs({"compare_models": 1, "fit_final_model": int(study.final.fit)}, study)
+            n_more = len(labels.datasets) * sum(all_of_one.values()) - n
+            more = f", and {n_more} more for the learning curve and the final model" if n_more else ""
+            yield f"{models} in {count(n_folds, 'fold')}, {tried}: {count(n, 'training')}{more}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
             n_samples, n_features, n_labels = sizes.loc[name, ["n_samples", "n_features", "n_labels"]]
@@ -321,7 +342,8 @@ def run_study(
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, stopped_by_signals() as stopper:
-        run = Run(folder, stream, say)
+        configured = [word.removeprefix(_CONFIGURED) for word in command if word.startswith(_CONFIGURED)]
+        run = Run(folder, stream, say, _study_of(Path(*configured[-1:])))
         status = stopper.start(command).wait() if is_verbose else run.execute(command, stopper)
     if status:
         check_space(folder)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.defaults import SCORE
+from fairfold.core.digits import decimals_of
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
@@ -174,7 +175,7 @@ def _checked_scores(name: str, scores: pd.DataFrame) -> Iterator[str]:
     )
     yield _HEAD
     for row in own.itertuples():
-        yield f"| {METRICS[row.metric].label} | {_number(row.estimate)} | {row.low:.3f} to {row.high:.3f} |"
+        yield f"| {METRICS[row.metric].label} | {' | '.join(_with_interval(row, row.estimate))} |"
     yield ""
 
 
@@ -215,8 +216,7 @@ def _rows(scores: pd.DataFrame, hidden: str) -> Iterator[str]:
     yield f"Means over test folds{hidden}, on the labels as they are. The 95 % intervals are for new samples.\n"
     yield _HEAD
     for row in scores.itertuples():
-        interval = f"{row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "–"
-        yield f"| {METRICS[row.metric].label} | {_number(row.observed)} | {interval} |"
+        yield f"| {METRICS[row.metric].label} | {' | '.join(_with_interval(row, row.observed))} |"
 
 
 def _estimated_rows(scores: pd.DataFrame, hidden: str, is_hierarchical: bool) -> Iterator[str]:
@@ -226,14 +226,17 @@ def _estimated_rows(scores: pd.DataFrame, hidden: str, is_hierarchical: bool) ->
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in scores.itertuples():
-        corrected = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
+        observed, corrected, interval = _with_interval(row, row.observed, row.corrected)
         if not is_correctable(METRICS[row.metric], hierarchical=is_hierarchical):
-            corrected = f"{NOT_CORRECTED} | –"
-        yield f"| {METRICS[row.metric].label} | {_number(row.observed)} | {corrected} |"
+            corrected, interval = NOT_CORRECTED, "–"
+        yield f"| {METRICS[row.metric].label} | {observed} | {corrected} | {interval} |"
 
 
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
+def _with_interval(row: Any, *values: float) -> list[str]:
+    """Format scores and their interval."""
+    decimals = decimals_of(row.low, row.high)
+    interval = f"{row.low:.{decimals}f} to {row.high:.{decimals}f}" if np.isfinite(row.low) else "–"
+    return [*("–" if np.isnan(value) else f"{value:.{decimals}f}" for value in values), interval]
 
 
 def _limits(*, corrects: bool, is_checked: bool) -> Iterator[str]:

@@ -23,6 +23,7 @@ from fairfold.core.files import read_arrays, read_table, write_arrays, write_jso
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import set_n_jobs
+from fairfold.core.trainings import begin
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
@@ -531,6 +532,7 @@ def fit_final(
         Fitted model with its columns and a probe.
     """
     random_state = seed_for(seed, "final", data.id)
+    begin(f"final model: {name} on all samples")
     model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
     model.fit(data.samples, labels_for(model, data.Y), **SampleMetadata(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)

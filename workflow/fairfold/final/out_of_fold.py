@@ -12,6 +12,7 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
+from fairfold.core.trainings import begin
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import labels_for
@@ -117,6 +118,7 @@ def posteriors_of_dataset(
         fold_of = splitter.assign(data.Y, data.named_groups)
 
     def make(fold: int) -> ClassifierMixin:
+        begin(f"final model: {name} on fold {fold + 1}")
         seed_of_fold = seed_for(seed, "labels", data.id, fold)
         return make_for(data, name, settings, n_jobs=n_jobs, random_state=seed_of_fold)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fairfold.core.settings import ModelName, Names, Settings
 
+FITS_PER_FOLD = 2
+"""Fits that examine the labels: to the labels as they are, and with hidden positives. A fit to all samples is added."""
+
 
 class Final(Settings):
     """The final model, fitted to all samples by the target `final` in `results/final/<dataset>/`."""

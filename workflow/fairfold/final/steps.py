@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from fairfold.core.files import read_arrays, read_table, write_tables, write_text
+from fairfold.core.trainings import announce
 from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.examined import examine_labels
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
+from fairfold.final.settings import FITS_PER_FOLD
 from fairfold.recommendation.certified_cells import known_cells
 
 
@@ -46,8 +48,9 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     cells = known_cells(files.checked, data.version)
     corrected, checked = with_checked_labels(data, cells)
     certain, _ = with_checked_labels(replace(data, hierarchy=None), cells)
-    fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
     fold_of = read_arrays(files.folds)["fold_of"][0]
+    announce(1 + FITS_PER_FOLD * int(fold_of.max() + 1))
+    fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
     how = {"hidden": params.hidden, "checked": certain.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
     of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -25,6 +24,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.memory import key_of, memory, reused
 from fairfold.core.provenance import code_of_modules
 from fairfold.core.seeds import seed_for
+from fairfold.core.trainings import announce, begin
 from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
@@ -265,7 +265,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all results are cached")
     can_share = unit.data.features is None  # Otherwise each model makes features before its first level.
     n_parts = len([*parts_of(unit.fold_of, unit.data.shape[0])])
-    logging.info("Trainings of this job: %d.", len(waiting) * n_parts)
+    announce(len(waiting) * n_parts, (len(models) - len(waiting)) * n_parts)
     shared = {model.first_level: model.forest for model in waiting if model.first_level is not None and can_share}
     # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
@@ -317,6 +317,7 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
     """
     data, levels = unit.data, {}
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
+        begin(f"first level of forests on fold {fold + 1}", is_training=False)
         start = cpu_seconds()
         with contextlib.suppress(ModelError):
             model = resolve_name(_FOREST)(name, **forest, random_state=unit.seed_of(fold))
@@ -372,7 +373,7 @@ def train_model(
         if model.most_labels is not None and len(data.label_names) > model.most_labels:
             allowed = f"config.weak_labels.many_labels.most_labels allows {model.most_labels} labels."
             raise ModelError(f"{model.name}: {allowed}")
-        print(f"Training: {model.name} on fold {fold + 1}.", file=sys.stderr, flush=True)  # counted by the console
+        begin(f"{model.name} on fold {fold + 1}")
         return make_model(model.name, **model.settings, **known, n_jobs=n_jobs, random_state=unit.seed_of(fold))
 
     def adjust(fitted: ClassifierMixin, truth: Matrix) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.core.digits import decimals_of
 from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 
 POWER = 0.8  # power of the test for the detectable difference
@@ -112,10 +113,12 @@ def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
         return
     most, twice = curve[curve["kind"] == "measured"].iloc[-1], ahead.iloc[0]
     hidden = f" with {twice['missing_rate']} % hidden" if twice["missing_rate"] else ""
+    numbers = most["score"], twice["score"], twice["low"], twice["high"]
+    now, score, low, high = (f"{each:.{decimals_of(twice['low'], twice['high'])}f}" for each in numbers)
     yield (
-        f"With twice the {most['n_train']:.0f} training samples, {model} would reach about {twice['score']:.3f} on "
-        f"observed labels{hidden} (95 % interval {twice['low']:.3f} to {twice['high']:.3f}), compared with "
-        f"{most['score']:.3f} now. This assumes that its score follows a power law."
+        f"With twice the {most['n_train']:.0f} training samples, {model} would reach about {score} on "
+        f"observed labels{hidden} (95 % interval {low} to {high}), compared with "
+        f"{now} now. This assumes that its score follows a power law."
     )
 
 

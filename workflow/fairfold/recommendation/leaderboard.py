@@ -12,6 +12,7 @@ from fairfold.core.defaults import SCORE
 from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.metrics.corrections import SENSITIVITY
 from fairfold.metrics.registry import METRICS
+from fairfold.models.registry import MODEL_NAMES, spec_of
 from fairfold.recommendation.comparison import uses_with
 
 _COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "over_labels", "observed"]
@@ -58,6 +59,8 @@ def leaderboard(
           interval, or, for scores without predictions, that of the corrected t-test, which is not adjusted
         - ``deciding`` : score by ``DECIDING``
         - ``verdict`` : one of the verdicts of this module
+        - ``differs_if_missing`` : whether a model with the scores of another one would differ from it if labels were
+          declared incomplete
         - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : medians over folds, and the largest memory
     """
     tables, leading = [], next(iter(uses_with(score).values()))
@@ -73,11 +76,14 @@ def leaderboard(
         table["deciding"] = part[part["metric"] == DECIDING].set_index("model")["mean"]
         best = next(iter(table.index[(table["difference"] == 0) & table["same_as"].isna()]), None)
         table["verdict"] = [BEST if row.Index == best else _verdict(row) for row in table.itertuples()]
+        table["differs_if_missing"] = [_differs_if_missing(*pair) for pair in table["same_as"].items()]
         tables.append(table.reset_index().sort_values("rank", kind="stable"))
         if guessing is not None:
             tables.append(_guessing(rows_where(guessing, **unit), table, metric))
     whole = pd.concat(tables, ignore_index=True).rename(columns={"mean": "score", "difference": "behind"})
-    return whole[[*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", *_TIMES]]
+    return whole[
+        [*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", "differs_if_missing", *_TIMES]
+    ]
 
 
 def _guessing(guessed: pd.DataFrame, table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -90,6 +96,12 @@ def _guessing(guessed: pd.DataFrame, table: pd.DataFrame, metric: str) -> pd.Dat
     row["difference"] = METRICS[metric].direction * (best.max() - row["mean"])
     row["deciding"] = guessed.loc[guessed["metric"] == DECIDING, value].mean()
     return pd.DataFrame([{**table.iloc[0][["dataset", "missing_rate", "metric", "n_folds"]], **row}])
+
+
+def _differs_if_missing(model: str, other: Any) -> bool:
+    """Return whether a model only adds a correction to another one, or imputes missing labels."""
+    is_corrected = isinstance(other, str) and model.removesuffix("+") == other.removesuffix("+")
+    return is_corrected or (isinstance(other, str) and model in MODEL_NAMES and spec_of(model).imputes)
 
 
 def _verdict(row: Any) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from fairfold.answer.missing_labels import missing_rate_phrase
 from fairfold.answer.verdict import NO_MODEL
+from fairfold.core.digits import decimals_of
 from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -167,10 +168,12 @@ def _estimated(scored: pd.Series) -> str:
         folds = scored["n_folds"]
         spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds:.0f} folds)"
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
-    ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
+    decimals = decimals_of(scored["low"], scored["high"])
+    mean, low, high, observed = (f"{scored[name]:.{decimals}f}" for name in ("mean", "low", "high", "observed"))
+    ends = f"95 % interval {low} to {high}"
     if scored["mean"] == scored["observed"]:
-        return f"{_rounded(scored)} ({ends})"
-    return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
+        return f"{mean} ({ends})"
+    return f"{mean} on complete labels ({ends}; {observed} on observed labels)"
 
 
 def _about_quality(tried: pd.DataFrame) -> Iterator[str]:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.files import read_arrays, read_table, write_arrays, write_table
-from fairfold.core.folds import only_fold
+from fairfold.core.folds import only_fold, parts_of
 from fairfold.core.seeds import seed_for
+from fairfold.core.trainings import announce, begin
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions, score_on_folds, write_predictions
 from fairfold.models import make_model
@@ -148,6 +149,7 @@ def score_by_samples(
         hidden = hide_in_training_parts(data.Y, fold_of, missing_rate / 100, **rules)
 
         def score(rows: np.ndarray, fold: int) -> pd.DataFrame:
+            begin(f"learning curve: {model} on {len(rows):,} samples")
             seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
             found = score_on_folds(
                 lambda _: make_model(
@@ -172,7 +174,9 @@ def score_by_samples(
         cut = shares_of_training(fold_of, shares, seed=seed, names=(*names, "shares", repeat), groups=data.groups)
         return scores_by_samples(score, cut).assign(**unit, model=model, repeat=repeat)
 
-    tables = [curves_of(repeat, fold_of) for repeat, fold_of in enumerate(read_arrays(folds)["fold_of"])]
+    splits = read_arrays(folds)["fold_of"]
+    announce(len(shares) * len([*parts_of(splits, data.shape[0])]))
+    tables = [curves_of(repeat, fold_of) for repeat, fold_of in enumerate(splits)]
     columns = [*unit, "model", "repeat", "share", "n_train", "fold", "metric", "value", "reason"]
     write_table(pd.concat(tables, ignore_index=True)[columns], made["scores"])
     write_table(sample_curves(read_table(made["scores"]), n_splits=n_splits, seed=seed), made["curve"])

@@ -104,18 +104,17 @@ def _cautions(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _rows(answer: Answer) -> list[dict[str, Any]]:
     """Return the rows of the leaderboard, with positions of the marks in percent of the axes."""
-    axes, least = _axes(answer.rows), digits_of(answer.rows)
+    axes, digits = _axes(answer.rows), digits_of(answer.rows)
     rows: list[dict[str, Any]] = []
     for row in answer.rows:
         cells: dict[str, dict[str, Any]] = {}
         for column in columns_of(answer.rows, answer.metric):
-            digits = least if column.digits[0] is None else column.digits[0]
-            cell = {"text": column.cell(row, digits), "key": row[column.name]}
+            cell = {"text": column.cell(row, digits[column.name]), "key": row[column.name]}
             if column.limits:
                 low, high = (row[end] for end in column.limits)
                 # The mark of guessing would leave little room for the differences of models.
                 mark = None if row["verdict"] == GUESSING else _mark((low, cell["key"], high), axes[column.name])
-                cell |= {"interval": interval(low, high, digits), "mark": mark}
+                cell |= {"interval": interval(low, high, digits[column.name]), "mark": mark}
             cells[column.name] = cell
         rows.append({"model": row["model"], "is_best": row["verdict"] == BEST, "cells": cells})
     return rows
