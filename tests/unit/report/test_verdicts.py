@@ -59,7 +59,7 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     tables["leaderboard"] = tables["leaderboard"].assign(if_hard=0.61, if_easy=0.74)
     missing = cautions_of(tables)["If labels are missing"]
     assert "4 times higher for the hardest than for the easiest positives, average precision is 0.61" in missing
-    assert "In the opposite case, it is 0.740." in missing
+    assert "In the opposite case, it is 0.74." in missing
     assert "The best model was a after hiding 30 % and b after hiding 50 %." in missing
     assert cautions["Check your data first"].startswith("Duplicated rows.")
     assert "Correct the data first" not in cautions
