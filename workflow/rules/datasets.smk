@@ -35,9 +35,11 @@ rule describe_study:
         audit="results/tables/audit.csv",
         audits=expand("results/datasets/{dataset}.audit.csv", dataset=PLAN.data.described),
         rows=expand("results/tables/audit_rows/{dataset}.csv", dataset=PLAN.data.described),
+        features=expand("results/tables/features/{dataset}.csv", dataset=PLAN.data.described),
+        pairs=expand("results/tables/label_pairs/{dataset}.csv", dataset=PLAN.data.described),
     log:
         "results/logs/describe_study.log",
-    priority: 1  # `fairfold study` shows data and plan first
+    priority: 2  # `fairfold study` shows data and plan first, before a job that takes all cores
     localrule: True  # shows its warnings on the screen
     conda:
         "../envs/environment.yaml"

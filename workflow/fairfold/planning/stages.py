@@ -80,7 +80,13 @@ def data_stage(study: Study, left_out: Sequence[Mapping[str, str]]) -> DataStage
         "results/tables/datasets.csv",
         "results/tables/columns.csv",
         "results/tables/audit.csv",
-        *paths("results/datasets/{dataset}.audit.csv", "results/tables/audit_rows/{dataset}.csv", dataset=described),
+        *paths(
+            "results/datasets/{dataset}.audit.csv",
+            "results/tables/audit_rows/{dataset}.csv",
+            "results/tables/features/{dataset}.csv",
+            "results/tables/label_pairs/{dataset}.csv",
+            dataset=described,
+        ),
     ]
     if left_out:
         description.insert(0, "results/tables/unavailable.csv")

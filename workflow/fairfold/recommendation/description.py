@@ -15,6 +15,7 @@ from fairfold.datasets.audit import audit_dataset, finding_lines, stop_on_errors
 from fairfold.datasets.audit.rows import row_table
 from fairfold.datasets.columns import account_for_columns
 from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.distributions import feature_table, label_pairs
 from fairfold.models.description import describe_models
 from fairfold.models.legend import legend_table
 from fairfold.splitting.group_warnings import group_warnings
@@ -36,12 +37,16 @@ class Description(NamedTuple):
         Findings of the audit.
     rows : DataFrame
         Rows of the findings.
+    features, pairs : DataFrame
+        Distributions of the features, and pairs of labels.
     """
 
     size: pd.DataFrame
     columns: pd.DataFrame
     audit: pd.DataFrame
     rows: pd.DataFrame
+    features: pd.DataFrame
+    pairs: pd.DataFrame
 
 
 def describe_dataset(data: Dataset, labels_are: str, n_splits: int) -> Description:
@@ -69,7 +74,8 @@ def describe_dataset(data: Dataset, labels_are: str, n_splits: int) -> Descripti
     about_groups = group_warnings(groups, data.group_names, n_splits, *data.left_out.get("groups", ("",)))
     audit = audit_dataset(data, n_splits, about_groups)
     audit.insert(0, "dataset", data.id)
-    return Description(size, account_for_columns(data), audit, row_table(data))
+    more = row_table(data), feature_table(data), label_pairs(data)
+    return Description(size, account_for_columns(data), audit, *more)
 
 
 def describe_study(
@@ -89,7 +95,7 @@ def describe_study(
         Files of the datasets.
     made : mapping of str to str or sequence of str
         Files to write: ``config, models, legend, versions, sizes, columns, audit``, a file for each dataset in
-        ``audits`` and ``rows``, and ``unavailable`` if datasets are left out.
+        ``audits``, ``rows``, ``features`` and ``pairs``, and ``unavailable`` if datasets are left out.
     study : Study
         Checked configuration.
     used : sequence of str
@@ -121,7 +127,8 @@ def describe_study(
         describe_dataset(Dataset.load(path), state, study.folds.n_splits)
         for path, state in zip(datasets, labels_are, strict=True)
     ]
-    write_tables({"audits": [one.audit for one in each], "rows": [one.rows for one in each]}, made)
+    of_each = {"audits": "audit", "rows": "rows", "features": "features", "pairs": "pairs"}
+    write_tables({name: [getattr(one, kind) for one in each] for name, kind in of_each.items()}, made)
     for name, tables in (("sizes", [one.size for one in each]), ("columns", [one.columns for one in each])):
         write_table(pd.concat(tables, ignore_index=True), made[name])
     write_table(concat_tables(made["audits"]), made["audit"])

@@ -82,6 +82,7 @@ def correct(
     **options : object
         Parameters of :func:`~fairfold.recommendation.units.corrected_tables`.
     """
+    begin("missing labels, corrected scores and verdicts", is_training=False)
     predicted = dict(read_predictions(predictions))
     of_reference, found = estimate_of_unit(unit, predicted, Model(**reference), n_labels, n_jobs)
     write_arrays(made["hidden"], hidden=unit.hidden, hidden_in_tests=unit.hidden_in_tests)

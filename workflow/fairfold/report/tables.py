@@ -186,8 +186,9 @@ def format_numbers(values: np.ndarray, decimals: int | None = None) -> list[str]
     """Format the numbers of one column.
 
     Integers are printed without decimals. Unless their number is given, other columns have four significant digits of
-    the largest number, and at most six decimals. A smaller number is printed as a bound, such as ``<0.0001``, and a rounding error as 0. If the largest
-    number is above 1 and the smallest would vanish, each number has three significant digits.
+    the largest number, and at most six decimals. A smaller number is printed as a bound, such as ``<0.0001``, and a
+    rounding error as 0. If the largest number is above 1 and the smallest would vanish, each number has three
+    significant digits.
 
     Parameters
     ----------
