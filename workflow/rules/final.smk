@@ -28,6 +28,8 @@ rule fit_final_model:
         precision="results/final/{dataset}/label_error_precision.csv",
         importance="results/final/{dataset}/feature_importance.csv",
         words="results/final/{dataset}/label_words.csv",
+        dependence="results/final/{dataset}/partial_dependence.csv",
+        weights="results/final/{dataset}/pool_weights.csv",
         certificates="results/final/{dataset}/certificates.csv",
         page="results/final/{dataset}/report.html",
     log:

@@ -53,10 +53,14 @@ def lines(*rows, most_models=7, **options):
     [
         (
             [0.6, np.nan],
-            "At least 90 % precision is certified for 1 of 2 labels. `fairfold predict --precision 0.9` decides only "
-            "these.",
+            "1 of 2 labels has a threshold above which at least 90 % of predicted positives are certified to be right. "
+            "`fairfold predict --precision 0.9` decides only these.",
         ),
-        ([np.nan, np.nan], "At least 90 % precision is certified for 0 of 2 labels."),
+        (
+            [np.nan, np.nan],
+            "0 of 2 labels have a threshold above which at least 90 % of predicted positives are certified to be "
+            "right.",
+        ),
     ],
 )
 def test_certified_labels_are_counted(thresholds, line):
@@ -76,18 +80,18 @@ def test_the_whole_answer():
         "",
         "   avg. precision  behind   MCC  verdict                 s/fit",
         "A            0.80       -  0.80  best                     2.00",
-        "C            0.80    0.00  0.80  not different, fastest   1.50",
-        "B            0.50    0.30  0.50  worse                   <0.01",
+        "C            0.80   0.000  0.80  not different, fastest   1.50",
+        "B            0.50   0.300  0.50  worse                   <0.01",
         "D               -       -     -  no score                    -",
         "A+ has the same scores as A.",
         "",
-        "If zeros are missing positives, at random and equally often in all labels, at most 11 % of the positives are "
-        "missing, and average precision would be up to 0.90.",
-        "Noise in complete labels looks the same. To know more, check 100 cells (`fairfold check`), or declare "
-        "`--labels-are` complete or incomplete.",
-        "2 of 4 labels have no true positive at the threshold 0.5: s (30 positives), u (1 positive).",
+        "If some zeros are really positives, missing at random and equally often in all labels, at most 11 % of the "
+        "positives are missing, and average precision would be up to 0.90.",
+        "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells (`fairfold "
+        "check`), or declare `--labels-are` complete or incomplete.",
+        "2 of 4 labels are never predicted correctly as positive (threshold 0.5): s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
-        "Lowest AUROC: u (0.40, 1 positive), s (0.50, 30 positives).",
+        "Hardest labels by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
     ]
@@ -137,8 +141,8 @@ def test_a_much_faster_model_is_named(seconds, faster):
 def test_samples_that_would_decide():
     assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])
-    samples = "about 4,300 samples (1,060 now) would tell A from C."
-    assert lines(table=open_one)[2] == f"If their difference is real, {samples}"
+    samples = "about 4,300 samples (1,060 now) would show it."
+    assert lines(table=open_one)[2] == f"If A is really better than C, {samples}"
 
 
 def test_checked_cells_are_the_evidence():
@@ -207,8 +211,8 @@ def test_the_best_model_may_be_worse_for_decisions():
     [
         (
             missing(high=0.4),
-            "If zeros are missing positives, at random and equally often in all labels, less than 1 % of the positives "
-            "are missing, and average precision would be up to 0.90.",
+            "If some zeros are really positives, missing at random and equally often in all labels, less than 1 % of "
+            "the positives are missing, and average precision would be up to 0.90.",
         ),
         (
             missing(14.2, 11.4, 17.9, labels_are="incomplete"),
@@ -312,7 +316,7 @@ def test_guessing_ends_the_leaderboard():
     found = lines(table=guessed(0.2), most_models=1)
     assert found[0] == "Use A. It is significantly better than the other model."
     assert found[3].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
-    assert found[5].split() == ["guessing", "0.40", "0.30", "0.40", "-", "guessing", "-"]
+    assert found[5].split() == ["guessing", "0.40", "0.30", "0.400", "-", "guessing", "-"]
     assert found[6] == "... and 1 more model"
 
 

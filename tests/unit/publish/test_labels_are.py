@@ -51,7 +51,7 @@ def test_nothing_is_estimated_in_an_unknown_state(unknown, tmp_path):
     text = as_markdown(methods(unknown))
     assert "Nothing is declared about missing positives of plants. Scores, intervals and tests take labels as" in text
     assert "count as a negative. No label is imputed" in text.replace("counts as a", "count as a")
-    bound = "at most 45 % of the positives are missing, and average precision would be up to 0.950."
+    bound = "at most 45 % of the positives are missing, and average precision would be up to 0.95."
     assert bound in text and "Noise in complete labels looks the same, so this is a bound (column high of" in text
     assert "fairfold check" not in text
     assert "logistic+ is calibrated and not corrected on the labels of plants as they are." in text

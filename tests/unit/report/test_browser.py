@@ -482,6 +482,8 @@ def dataset_html():
             columns=["dataset", "model", "features", "n_features", "loss", "lowest", "highest"],
         ),
         words=pd.DataFrame(columns=["label", "column", "words"]),
+        dependence=pd.DataFrame(),
+        weights=pd.DataFrame(),
         folder="results/final/mine",
     )
 

@@ -12,6 +12,7 @@ from fairfold.report.contents import Item, Section
 from fairfold.report.dataset_page import render_dataset_page, unlearned
 from fairfold.report.page import render_report
 
+DEPENDENCE = ["dataset", "model", "label", "feature", "probability_at_lowest", "curve"]
 LOSSES = ["dataset", "model", "features", "n_features", "loss", "lowest", "highest"]
 
 
@@ -37,6 +38,10 @@ def given():
         "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         "importance": pd.DataFrame([("mine", "gcForest+", "<b>", 1, 0.1, 0, 1)], columns=LOSSES),
         "words": pd.DataFrame({"label": ["l<0>"], "column": ["notes"], "words": ["oak, <i>"]}),
+        "dependence": pd.DataFrame([("mine", "A", "l<0>", "<b>", 0.5, "▁█")], columns=DEPENDENCE),
+        "weights": pd.DataFrame(
+            {"dataset": "mine", "model": "A", "member": ["trees", "lines"], "weight": [0.75, 0.25]}
+        ),
         "folder": "results/final/mine",
     }
 
@@ -76,6 +81,8 @@ def test_the_report_has_the_same_lists(given, tmp_path):
         "precision": "label_error_precision",
         "importance": "feature_importance",
         "words": "label_words",
+        "dependence": "partial_dependence",
+        "weights": "pool_weights",
     }
     for key, name in names.items():
         given[key].to_csv(folder / f"{name}.csv", index=False)
@@ -85,6 +92,7 @@ def test_the_report_has_the_same_lists(given, tmp_path):
     text = text_of(render_report(tmp_path, files, SimpleNamespace(seed=1), [Section("final", "Final model", [entry])]))
     assert "gcForest+ was fitted to all rows of mine." in text
     assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text
+    assert "Weights of the members" in text and "trees 0.7500" in text and "▁█" in text
     assert "Words of each label, the strongest first" in text and "oak, &lt;i&gt;" in text
     assert "13 of the first 20 cells of such a list were hidden positives" in text
     assert "Examined labels, the hardest first" not in text  # the section on labels has them

@@ -111,7 +111,7 @@ def test_without_a_score_no_model_is_recommended(tables):
 def test_decimals_follow_the_intervals_and_marks_stay_on_the_axes(tables):
     tables["leaderboard"]["behind"] = [0, 0.0002, 0.01]
     card = verdict_card(answer_of(tables))
-    assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.00", "0.01"]
+    assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.000", "0.010"]
     for row in card["rows"]:
         for mark in (row["cells"][name]["mark"] for name in ("score", "behind")):
             assert 0 <= mark[0] <= mark[1] <= mark[2] <= 100
@@ -124,7 +124,9 @@ def test_the_first_screen_names_groups_and_hard_labels(tables):
     rows = {"label": ["a", "b"], "n_positives": [9, 30], "n_true_positives": [0, 9], "roc_auc": [0.5, 0.9]}
     tables["labels"] = pd.DataFrame(rows | {"n_models_above_chance": 1}).assign(dataset="water")
     cautions = cautions_of(tables)
-    assert cautions["Labels"].startswith("1 of 2 labels has no true positive at the threshold 0.5: a (9 positives).")
+    assert cautions["Labels"].startswith(
+        "1 of 2 labels is never predicted correctly as positive (threshold 0.5): a (9 positives)."
+    )
     assert answer_of(tables).design == ["Test folds contain other rivers than the training folds."]
 
 
@@ -154,7 +156,7 @@ def test_labels_of_an_unknown_state_have_a_bound_only(tables, metric, at_bound, 
     tables["missing_rates"] = tables["missing_rates"].assign(**UNKNOWN)
     answer, missing = answer_of(tables), cautions_of(tables)["If labels are missing"]
     assert f"often in all labels, at most 45 % of the positives are {text}" in missing
-    assert "Noise in complete labels looks the same. To know more, check 100 cells" in missing
+    assert "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells" in missing
     assert "estimate" not in missing and "About" not in missing and "If the odds" not in missing
     assert "which allows for missing positives" not in answer.score
     # Intervals of the trial are for corrected scores, other than those of the leaderboard.

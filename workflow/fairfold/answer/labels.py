@@ -35,16 +35,16 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     >>> names = ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"]
     >>> for sentence in sentences_on_labels(pd.DataFrame(rows, columns=names)):
     ...     print(sentence)
-    1 of 2 labels has no true positive at the threshold 0.5: b (9 positives).
+    1 of 2 labels is never predicted correctly as positive (threshold 0.5): b (9 positives).
     By AUROC, no model beats guessing for 1 of 2 labels: b.
-    Lowest AUROC: b (0.50, 9 positives).
+    Hardest labels by AUROC, where 0.5 is guessing: b (0.50, 9 positives).
     """
     of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
     missed = labels[(labels["n_true_positives"] == 0) & (labels["n_positives"] > 0)]
     if len(missed):
         named = [f"{row.label} ({count(row.n_positives, 'positive')})" for row in missed.itertuples()]
-        verb = "has" if len(missed) == 1 else "have"
-        yield f"{len(missed)} {of_all} {verb} no true positive at the threshold 0.5: {shortened(named, _MOST)}."
+        never = f"{'is' if len(missed) == 1 else 'are'} never predicted correctly as positive (threshold 0.5)"
+        yield f"{len(missed)} {of_all} {never}: {shortened(named, _MOST)}."
     unlearned = labels.loc[labels["n_models_above_chance"] == 0, "label"].astype(str).tolist()
     if unlearned:
         n = f"{len(unlearned)} {of_all}"
@@ -56,7 +56,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
             f"{row.label} ({getattr(row, HARDNESS):.2f}, {count(row.n_positives, 'positive')})"
             for row in hardest.itertuples()
         ]
-        yield f"Lowest {score}: {', '.join(named)}."
+        yield f"Hardest labels by {score}, where 0.5 is guessing: {', '.join(named)}."
 
 
 def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
@@ -74,10 +74,14 @@ def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
 
     Examples
     --------
-    >>> sentence_on_certificates(1, 2)
-    'At least 90 % precision is certified for 1 of 2 labels. `fairfold predict --precision 0.9` decides only these.'
+    >>> sentence_on_certificates(0, 2)
+    '0 of 2 labels have a threshold above which at least 90 % of predicted positives are certified to be right.'
     """
     if not n_labels:
         return None
-    found = f"At least {100 * PRECISION:g} % precision is certified for {n_certified} of {count(n_labels, 'label')}."
+    have = "has" if n_certified == 1 else "have"
+    found = (
+        f"{n_certified} of {count(n_labels, 'label')} {have} a threshold above which at least {100 * PRECISION:g} % of "
+        "predicted positives are certified to be right."
+    )
     return f"{found} `fairfold predict --precision {PRECISION:g}` decides only these." if n_certified else found

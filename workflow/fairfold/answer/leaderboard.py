@@ -187,6 +187,8 @@ def columns_of(rows: Sequence[Row], metric: str) -> list[Column]:
 def digits_of(rows: Sequence[Row]) -> dict[str, int]:
     """Return the number of decimals of each column, which follows from the width of its intervals.
 
+    Differences have at least one decimal more than the score, so that they do not seem to contradict it.
+
     Parameters
     ----------
     rows : sequence of mapping
@@ -204,7 +206,7 @@ def digits_of(rows: Sequence[Row]) -> dict[str, int]:
         found[column.name] = (
             decimals_of(*zip(*known, strict=True)) if known else found.get("score", decimals_of((), ()))
         )
-    return found
+    return found | {"behind": max(found["behind"], found["score"] + 1)}
 
 
 def interval(low: float | None, high: float | None, digits: int) -> str:

@@ -13,8 +13,8 @@ from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
 
 _ADVICE = (
-    "Noise in complete labels looks the same. To know more, check 100 cells (`fairfold check`), or declare "
-    "`--labels-are` complete or incomplete."
+    "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells (`fairfold "
+    "check`), or declare `--labels-are` complete or incomplete."
 )
 
 
@@ -89,7 +89,7 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
         verb = "bounded" if state == "unknown" else "estimated"
         yield f"The share of missing positives is not {verb}: {own['reason']}. Scores take labels as they are."
     elif state == "unknown":
-        condition = "If zeros are missing positives, at random and equally often in all labels"
+        condition = "If some zeros are really positives, missing at random and equally often in all labels"
         yield f"{condition}, {_at_most(high)}, and {_then(best)}."
     elif np.isnan(high):
         yield f"Scores are corrected for {rate:.0f} % missing positives, as declared, if these are missing at random."

@@ -35,7 +35,7 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     >>> rows = [("Stack+", "best", 0, None, None, 3), ("logistic", "not different", 0.02, -0.01464, 0.05464, 1)]
     >>> names = ["model", "verdict", "behind", "behind_low", "behind_high", "fit_seconds"]
     >>> samples_sentence(pd.DataFrame(rows, columns=names), 300)
-    'If their difference is real, about 900 samples (300 now) would tell Stack+ from logistic.'
+    'If Stack+ is really better than logistic, about 900 samples (300 now) would show it.'
     """
     is_open = board["verdict"] == UNDECIDED
     if not is_open.any():
@@ -50,5 +50,5 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     model, needed = found
     digit = 10 ** max(len(str(needed)) - 2, 0)
     rounded = -(-needed // digit) * digit  # Two digits, rounded up.
-    samples = f"about {rounded:,} samples ({n_samples:,} now)"
-    return f"If their difference is real, {samples} would tell {board.loc[best, 'model'].iloc[0]} from {model}."
+    claim = f"If {board.loc[best, 'model'].iloc[0]} is really better than {model}"
+    return f"{claim}, about {rounded:,} samples ({n_samples:,} now) would show it."

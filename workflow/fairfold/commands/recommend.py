@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,9 @@ def _results_of(study: Path) -> Path:
     return folder if (folder := study / "results").is_dir() else study
 
 
-def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = False) -> None:
+def print_answer(
+    study: Path, dataset: str | None = None, *, in_full: bool = False, say: Callable[[str], str] = str
+) -> None:
     """Print the recommendations of a study and what to do next.
 
     Parameters
@@ -88,6 +90,8 @@ def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = Fal
         Name of the dataset. None prints the recommendations of all datasets.
     in_full : bool, default=False
         Whether to print all models and sentences.
+    say : callable, default=str
+        Function that converts a line for the screen.
 
     Raises
     ------
@@ -105,7 +109,7 @@ def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = Fal
     if in_full:
         lines = [line for answer in chosen for line in (answer.dataset, *_full(answer), "")]
     elif len(chosen) == 1:
-        lines = [*_wrapped(chosen[0].lines())]
+        lines = [*_wrapped(map(say, chosen[0].lines()))]
     else:
         lines = [f"{answer.dataset}: {answer.verdict}" for answer in chosen]
     scope = ("--all",) if len(chosen) == 1 else ("--dataset", "NAME")

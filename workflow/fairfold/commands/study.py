@@ -147,11 +147,10 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         write_text(yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True), path)
         command.append(f"--configfile={path}")
     check_machine(folder)
-    is_kept = False
+    is_kept, is_table = False, configuration is not None and not options.crate
+    say = in_options if is_table else str
     try:
-        is_table = configuration is not None and not options.crate
         with errors_in_options(is_table):
-            say = in_options if is_table else str
             if prints_plan and configuration is not None:
                 print(*_plan(command, folder, configuration), sep="\n")
             else:
@@ -163,7 +162,10 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
             path.unlink(missing_ok=True)
     if not options.dry_run and recommend.answers_of(folder):
         print(file=sys.stderr)
-        recommend.print_answer(folder, in_full=options.verbose)
+        recommend.print_answer(folder, in_full=options.verbose, say=say)
+        if command_with_roles := getattr(options, "command_with_roles", ""):
+            another = shlex.join(["-d", f"{folder}-2"])
+            print(f"Roles:    scores may be too good. If the roles above are right: {command_with_roles} {another}")
         if options.crate:
             print(rerun.comparison(options.crate, folder))
 
@@ -327,7 +329,7 @@ def _option_of_table(options: argparse.Namespace) -> str | None:
 def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
     """Read the table before anything else, and print the roles that columns probably have."""
     # Import here to keep other commands fast.
-    from fairfold.console.roles import guess_roles, lines_on_roles
+    from fairfold.console.roles import SCORES_TOO_GOOD, guess_roles, lines_on_roles
     from fairfold.datasets.preparation import prepare_for_study
 
     def read_table(arguments: argparse.Namespace) -> Dataset:
@@ -337,8 +339,9 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
 
     with errors_in_options():
         data = read_table(options)
-    for line in lines_on_roles(options, *guess_roles(data, options, read_table)):
-        print(line, file=sys.stderr)
+    lines = [*lines_on_roles(options, *guess_roles(data, options, read_table))]
+    print(*lines, sep="\n", end="\n" if lines else "", file=sys.stderr)
+    vars(options)["command_with_roles"] = lines[-1].strip() if any(SCORES_TOO_GOOD in line for line in lines) else ""
 
 
 def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:

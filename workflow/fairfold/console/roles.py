@@ -28,6 +28,8 @@ _GROUPS = re.compile(
 )
 _ORDER = ("--ignore", "--id", "--groups", "--weights", "--dates")
 _WEIGHTS = re.compile(r"(sample|case|instance|survey)_?weights?")
+SCORES_TOO_GOOD = "Without them, scores may be too good for new groups or later dates."
+"""Line on groups or dates that are not declared."""
 
 
 class Guess(NamedTuple):
@@ -135,7 +137,7 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
             values = value if isinstance(value, list) else [] if value is True else [value]
             words += [option, *map(str, values)]
     if {"--groups", "--dates"} & {guess.option for guess in guesses}:
-        yield "Without them, scores may be too good for new groups or later dates."
+        yield SCORES_TOO_GOOD
     yield "If this is right, use this command instead:"
     yield f"  {shlex.join(words)}"
 

@@ -1,4 +1,4 @@
-"""Decimals of numbers with confidence intervals."""
+"""Decimals of numbers with confidence intervals, and curves of characters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 LEAST = 2
 """Minimum number of decimals of numbers between −1 and 1, such as scores."""
 _MOST = 5
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 def decimals_of(low: ArrayLike, high: ArrayLike) -> int:
@@ -36,3 +37,27 @@ def decimals_of(low: ArrayLike, high: ArrayLike) -> int:
         return 3
     least = LEAST if np.nanmax(np.abs([low, high])) <= 1 else 0
     return int(np.clip(np.ceil(-np.log10(np.median(widths) / 2) - 1e-9), least, _MOST))
+
+
+def bars(values: ArrayLike, low: float, high: float) -> str:
+    """Draw numbers as bars of eight heights.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers from `low` to `high`.
+    low, high : float
+        Numbers of the lowest and of the highest bar. A number above `low` is not drawn as the lowest bar.
+
+    Returns
+    -------
+    str
+        A character for each number.
+
+    Examples
+    --------
+    >>> bars([0, 1, 50, 100], 0, 100)
+    '▁▂▅█'
+    """
+    heights = (np.asarray(values, dtype=np.float64) - low) / ((high - low) or 1.0)
+    return "".join(_BARS[level] for level in np.ceil(heights * (len(_BARS) - 1) - 1e-9).astype(int))

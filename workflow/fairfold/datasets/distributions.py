@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.digits import bars
 from fairfold.datasets.dataset import Dataset
 
 PAIR_COLUMNS = ("label", "other_label", "n_measured", "n_both", "lift", "phi")
@@ -13,7 +14,6 @@ PAIR_COLUMNS = ("label", "other_label", "n_measured", "n_both", "lift", "phi")
 MOST_FEATURES = 1000
 MOST_LABELS = 300
 MOST_PAIRS = 50
-_BARS = "▁▂▃▄▅▆▇█"
 _N_BINS = 12
 
 
@@ -48,16 +48,11 @@ def feature_table(data: Dataset) -> pd.DataFrame:
         if name in data.numbers and len(known):
             low, median, high = np.quantile(known, [0, 0.5, 1]).tolist()
             row |= {"share_zero": float((known == 0).mean()), "lowest": low, "median": median, "highest": high}
-            row["histogram"] = _bars(known)
+            counts, _ = np.histogram(known, bins=_N_BINS)
+            row["histogram"] = bars(counts, 0, counts.max())
         rows.append(row)
     names = ["feature", "share_missing", "n_distinct", "share_zero", "lowest", "median", "highest", "histogram"]
     return pd.DataFrame(rows, columns=names)
-
-
-def _bars(values: np.ndarray) -> str:
-    """Draw a histogram with characters. A bar that is not empty is higher than an empty one."""
-    counts, _ = np.histogram(values, bins=_N_BINS)
-    return "".join(_BARS[level] for level in np.ceil(counts / counts.max() * (len(_BARS) - 1)).astype(int))
 
 
 def label_pairs(data: Dataset) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
-from fairfold.errors import ModelError, count
+from fairfold.errors import ModelError, count, listed
 from fairfold.evaluation.certificates import CONFIDENCE, PRECISION
 from fairfold.evaluation.certified import Certified
 from fairfold.metrics.corrections import NOT_CORRECTED
@@ -82,6 +82,7 @@ def model_card(
     checked: tuple[int, int] = (0, 0),
     checked_scores: pd.DataFrame | None = None,
     curves: pd.DataFrame | None = None,
+    weights: pd.DataFrame | None = None,
 ) -> str:
     """Write the model card of a final model.
 
@@ -104,6 +105,8 @@ def model_card(
         Scores from checked cells, see :func:`~fairfold.recommendation.checked.checked_table`. They replace `scores`.
     curves : DataFrame or None, default=None
         Table of ``fairfold.evaluation.certified.curve_table``. None leaves certified decisions out.
+    weights : DataFrame or None, default=None
+        Columns ``member, weight`` of a pool of models.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def model_card(
             *(_scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)),
             *(_certified(curves) if curves is not None else ()),
             *_limits(corrects=is_corrected(frequency), is_checked=checked_scores is not None),
-            *_made(settings, seed),
+            *_made(settings, seed, weights),
         ]
     )
 
@@ -259,9 +262,33 @@ def _limits(*, corrects: bool, is_checked: bool) -> Iterator[str]:
     yield "- Unless the study is private, the file contains averages of training samples and deciles of features.\n"
 
 
-def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
+def _made(settings: Mapping[str, Any], seed: int, weights: pd.DataFrame | None) -> Iterator[str]:
     yield "## Settings and versions\n"
     text = ", ".join(f"{key} {value}" for key, value in settings.items()) or "defaults"
     yield f"Settings: {escape_markdown(text)}; seed {seed}.\n"
+    if weights is not None and len(weights):
+        yield f"{sentence_on_weights(weights)}\n"
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     yield f"Python {platform.python_version()}, {versions}.\n"
+
+
+def sentence_on_weights(weights: pd.DataFrame) -> str:
+    """Name the members of a pool with their weights.
+
+    Parameters
+    ----------
+    weights : DataFrame
+        Columns ``member, weight``.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> sentence_on_weights(pd.DataFrame({"member": ["lines", "trees"], "weight": [0.75, 0.25]}))
+    'The model is a weighted mean of lines (75 %) and trees (25 %).'
+    """
+    members = (f"{row.member} ({100 * row.weight:.0f} %)" for row in weights.itertuples())
+    return f"The model is a weighted mean of {listed([*members])}."

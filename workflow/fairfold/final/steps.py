@@ -11,9 +11,11 @@ from fairfold.core.trainings import announce
 from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
+from fairfold.final.dependence import partial_dependence
 from fairfold.final.examined import examine_labels
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.settings import FITS_PER_FOLD
+from fairfold.models.description import pool_weights
 from fairfold.recommendation.certified_cells import known_cells
 
 
@@ -27,7 +29,7 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
         ``rates``, ``scores``.
     made : mapping of str to str
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
-        :func:`~fairfold.final.examined.examine_labels`.
+        :func:`~fairfold.final.examined.examine_labels`, ``dependence`` and ``weights``.
     params : namespace
         ``model`` (its name, or None for the recommended one), ``sketch``, ``score``, ``seed``, ``hidden``, and the
         ``settings`` of each model that can be recommended.
@@ -53,7 +55,12 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
     how = {"hidden": params.hidden, "checked": certain.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
+    strongest = examined["importance"]
+    more = {"dependence": partial_dependence(fitted.model, data, strongest), "weights": pool_weights(fitted.model)}
+    of_model = {"dataset": data.id, "model": name}
+    examined |= {kind: table.assign(**of_model)[[*of_model, *table]] for kind, table in more.items()}
     of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}
+    of_card["weights"] = examined["weights"]
     card = model_card(corrected, name, settings=settings, seed=params.seed, **of_card)
     # Nothing is written before all has been computed.
     fitted.save(Path(made["model"]).parent)

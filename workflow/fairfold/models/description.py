@@ -272,6 +272,37 @@ def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str
                     yield from _chosen(each, path)
 
 
+def pool_weights(model: Any) -> pd.DataFrame:
+    """List the weights of the members of a fitted pool, such as ``Stack+``.
+
+    Parameters
+    ----------
+    model : estimator object
+        Fitted model.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``member, weight``, the largest weight first. Empty if the model is no pool.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> pool = SimpleNamespace(estimators=[("trees", None), ("lines", None)], weights_=[0.25, 0.75], estimators_=[0, 1])
+    >>> pool_weights(pool)["member"].tolist()
+    ['lines', 'trees']
+    """
+    if hasattr(model, "weights_") and hasattr(model, "estimators_"):
+        names = [name for name, _ in model.estimators]
+        if len(names) != len(model.weights_):  # Members for text, or for large data.
+            names = [_name(member).lstrip("_") for member in model.estimators_]
+        table = pd.DataFrame({"member": names, "weight": model.weights_})
+        return table.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    inner = (value for name, value in vars(model).items() if name.endswith("_") and hasattr(value, "get_params"))
+    found = (table for each in inner if len(table := pool_weights(each)))
+    return next(found, pd.DataFrame(columns=["member", "weight"]))
+
+
 def _shapes(component: str, levels: Sequence[Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the shapes of the trees of a cascade."""
     meaning = "shapes: least samples in a leaf, features per split (share or sqrt), share of samples per tree"

@@ -515,6 +515,8 @@ def final_stage(study: Study) -> FinalStage:
         "results/final/{dataset}/label_error_precision.csv",
         "results/final/{dataset}/feature_importance.csv",
         "results/final/{dataset}/label_words.csv",
+        "results/final/{dataset}/partial_dependence.csv",
+        "results/final/{dataset}/pool_weights.csv",
         "results/final/{dataset}/certificates.csv",
         "results/final/{dataset}/report.html",
         dataset=datasets,

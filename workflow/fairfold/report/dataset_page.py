@@ -22,6 +22,11 @@ _OF_FEATURES = (
     "Loss of average precision on left-out samples if a feature, or a group of correlated features, is permuted. It "
     "shows what the model uses, not what causes a label."
 )
+_OF_DEPENDENCE = (
+    "Mean probability of each label if a feature takes its lowest to its highest value (5 % and 95 % quantiles) in all "
+    "samples, for the two features that change it most"
+)
+_OF_WEIGHTS = "Weights of the members, whose probabilities the model averages"
 _OF_WORDS = "Words of each label, the strongest first"
 _TOO_MANY_FEATURES = "The dataset has too many features to measure their importance."
 _CONTRADICTED = (
@@ -47,6 +52,8 @@ def render_dataset_page(
     precision: pd.DataFrame,
     importance: pd.DataFrame,
     words: pd.DataFrame,
+    dependence: pd.DataFrame,
+    weights: pd.DataFrame,
     folder: str,
 ) -> str:
     """Render the page as self-contained HTML.
@@ -59,7 +66,7 @@ def render_dataset_page(
         Id of the final model.
     data : str
         One sentence that describes the data.
-    label_scores, label_errors, precision, importance, words : DataFrame
+    label_scores, label_errors, precision, importance, words, dependence, weights : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
     folder : str
         Folder of the model.
@@ -69,7 +76,7 @@ def render_dataset_page(
     str
         HTML page.
     """
-    parts = final_parts(label_scores, label_errors, precision, importance, words)
+    parts = final_parts(label_scores, label_errors, precision, importance, words, dependence, weights)
     return render(
         "dataset.html.jinja",
         **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
@@ -83,12 +90,14 @@ def final_parts(
     precision: pd.DataFrame,
     importance: pd.DataFrame,
     words: pd.DataFrame,
+    dependence: pd.DataFrame,
+    weights: pd.DataFrame,
 ) -> list[dict[str, Any]]:
     """Describe a final model in three parts: cells to check, labels and features.
 
     Parameters
     ----------
-    label_scores, label_errors, precision, importance, words : DataFrame
+    label_scores, label_errors, precision, importance, words, dependence, weights : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
 
     Returns
@@ -127,6 +136,11 @@ def final_parts(
             "sentences": [_OF_FEATURES if len(features) else _TOO_MANY_FEATURES],
             "tables": [
                 *([_table("Features, the most important first", features, _SHOWN)] if len(features) else []),
+                *(
+                    _table(title, table.drop(columns=["dataset", "model"]), _MOST_LABELS)
+                    for title, table in ((_OF_DEPENDENCE, dependence), (_OF_WEIGHTS, weights))
+                    if len(table)
+                ),
                 *([_table(_OF_WORDS, words[["label", "column", "words"]], _MOST_LABELS)] if len(words) else []),
             ],
         },
@@ -194,7 +208,7 @@ def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> st
     Parameters
     ----------
     made : mapping of str to str
-        Files ``columns, scores, label_errors, precision, importance, words``.
+        Files ``columns, scores, label_errors, precision, importance, words, dependence, weights``.
     dataset : str
         Id of the dataset.
     data : str
@@ -214,5 +228,7 @@ def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> st
         precision=read_table(made["precision"]),
         importance=read_table(made["importance"], "features"),
         words=read_table(made["words"], "label", "column", "words"),
+        dependence=read_table(made["dependence"], "label", "feature"),
+        weights=read_table(made["weights"], "member"),
         folder=str(Path(made["columns"]).parent),
     )

@@ -39,6 +39,8 @@ _OF_FINAL: dict[str, tuple[str, ...]] = {
     "label_error_precision": (),
     "feature_importance": ("features",),
     "label_words": ("label", "column", "words"),
+    "partial_dependence": ("label", "feature"),
+    "pool_weights": ("member",),
 }
 
 
