@@ -54,7 +54,9 @@ def test_a_table_becomes_an_answer(table, python, monkeypatch, capfd):
     answer, messages = capfd.readouterr()
     lines = messages.splitlines()
     introduction = lines.index(f"{table.name}: 80 samples, 3 features, 3 labels. The audit found no fault in the data.")
-    assert lines[introduction + 1] == "2 models in 5 folds, on the labels as they are: 10 trainings."
+    assert lines[introduction + 1] == (
+        "2 models in 5 folds, on the labels as they are: 10 trainings, and 15 more for the learning curve."
+    )
     folder = table.with_name("my-leaves-study")
     assert re.fullmatch(rf"\[#+\] \d+ jobs done in .* \(log: {re.escape(str(folder))}/logs/study.log\)", lines[-2])
     assert "Traceback" not in (folder / "logs/study.log").read_text()

@@ -19,7 +19,7 @@ from fairfold.console.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
-from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError, count
+from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError, count, listed
 
 if TYPE_CHECKING:
     from fairfold.settings import Study
@@ -306,7 +306,8 @@ def introduction(results: Path) -> Iterator[str]:
         else:
             all_of_one = trainings_of_jobs({"compare_models": 1, "fit_final_model": int(study.final.fit)}, study)
             n_more = len(labels.datasets) * sum(all_of_one.values()) - n
-            more = f", and {n_more} more for the learning curve and the final model" if n_more else ""
+            parts = {"the learning curve": labels.sample_curves.datasets, "the final model": study.final.fit}
+            more = f", and {n_more} more for {listed([part for part in parts if parts[part]])}" if n_more else ""
             yield f"{models} in {count(n_folds, 'fold')}, {tried}: {count(n, 'training')}{more}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
