@@ -171,7 +171,7 @@ def _estimated(scored: pd.Series) -> str:
     decimals = decimals_of(scored["low"], scored["high"])
     mean, low, high, observed = (f"{scored[name]:.{decimals}f}" for name in ("mean", "low", "high", "observed"))
     ends = f"95 % interval {low} to {high}"
-    if scored["mean"] == scored["observed"]:
+    if np.isclose(scored["mean"], scored["observed"], rtol=0, atol=1e-9):  # except for rounding errors
         return f"{mean} ({ends})"
     return f"{mean} on complete labels ({ends}; {observed} on observed labels)"
 
