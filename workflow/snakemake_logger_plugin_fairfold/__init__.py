@@ -21,13 +21,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from tqdm import tqdm
 
-from fairfold.core.trainings import Trainings, read
+# Snakemake loads plugins before the Snakefile, which loads the fairfold beside it. The plugin must not load another.
+if TYPE_CHECKING:
+    from fairfold.core.trainings import Trainings
 
 HIDDEN_MESSAGES = (
     "Assuming unrestricted",
@@ -47,6 +49,12 @@ and a text that belongs in the log file only."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_OF_SILENCE = 60.0
+
+
+def _trainings(log: str) -> Trainings:
+    from fairfold.core.trainings import read
+
+    return read(log)
 
 
 @dataclass
@@ -73,7 +81,7 @@ class Job:
     message: str
     began: float
     log: str | None = None
-    trainings: Trainings = field(default_factory=Trainings)
+    trainings: Trainings = field(default_factory=lambda: _trainings(""))
     trained_since: float | None = None
     last_begun: float = 0.0
 
@@ -81,7 +89,7 @@ class Job:
         """Read the log."""
         before = self.trainings.n_begun
         with suppress(OSError):
-            self.trainings = read(Path(self.log or "").read_text("utf-8", errors="replace"))
+            self.trainings = _trainings(Path(self.log or "").read_text("utf-8", errors="replace"))
         if self.trainings.n_begun > before:
             self.last_begun = now
             self.trained_since = now if self.trained_since is None else self.trained_since
