@@ -287,7 +287,7 @@ def lines_with(output, sentence):
 def test_a_full_disk(toy, undisturbed):
     full = toy()
     results = full.folder / "results"
-    with mounted(results, "-t", "tmpfs", "-o", "size=256k", "tmpfs"):
+    with mounted(results, "-t", "tmpfs", "-o", "size=2m", "tmpfs"):
         ballast = results / "ballast"
         for free in (0, 24):  # KiB: no space at all, no space for the last results
             ballast.write_bytes(b"")

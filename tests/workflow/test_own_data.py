@@ -304,7 +304,7 @@ def test_the_messy_table_of_the_documents(root, study):
     assert main(["predict", str(home), str(mine.folder / "docs/example/new-leaves.csv"), "-o", str(found)]) == 0
     predicted = pd.read_csv(found)
     assert predicted["leaf"].tolist() == messy_table.new_leaves()["leaf"].tolist()
-    assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 2 * len(traits)
+    assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 2 * len(traits) + 2
 
 
 def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):

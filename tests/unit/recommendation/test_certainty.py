@@ -70,8 +70,8 @@ def curve(rate=0):
 
 def test_what_twice_the_samples_would_give():
     assert list(curve_sentences(curve(), "A")) == [
-        "With twice the 480 training samples, A would reach about 0.770 on observed labels (95 % interval 0.710 to "
-        "0.821), compared with 0.750 now. This assumes that its score follows a power law."
+        "With twice the 480 training samples, A would reach about 0.77 on observed labels (95 % interval 0.71 to "
+        "0.82), compared with 0.75 now. This assumes that its score follows a power law."
     ]
-    assert "about 0.770 on observed labels with 30 % hidden (" in next(curve_sentences(curve(30), "A"))
+    assert "about 0.77 on observed labels with 30 % hidden (" in next(curve_sentences(curve(30), "A"))
     assert not list(curve_sentences(curve()[:2], "A"))

@@ -498,4 +498,4 @@ def test_the_page_of_a_dataset(open_page, dataset_html, width):
       got.rows = tables.map((table) => [...table.tBodies[0].rows].filter(shown).length);
       got.columns = Math.max(...tables.map((table) => table.tHead.rows[0].cells.length));
     """)
-    assert got == {"fits": True, "rows": [15, 15, 1], "columns": 6}
+    assert got == {"fits": True, "rows": [15, 15, 1], "columns": 4}

@@ -66,8 +66,8 @@ class TrainingSketch:
         Whether rows are compared by the cosine of their features, as for sparse features.
     center, scale : ndarray of shape (n_features + n_texts,)
         Mean and spread of each feature, then of the length of each text in its features.
-    projection : csr_array of shape (n_projected, n_features + n_texts) or None
-        Random projection of many features.
+    projection : tuple of ndarray or None
+        Random projection of many features: values, column numbers and row pointers of a sparse matrix.
     prototypes : ndarray of shape (n_prototypes, n_dimensions)
         Means of at least five training rows each.
     nearest, distance : ndarray of shape (n_reference,)
@@ -217,7 +217,8 @@ class TrainingSketch:
         if extended.shape[1] > _MOST_DIRECT:
             seed = int(rng.integers(2**31))
             projecting = SparseRandomProjection(_N_PROJECTED, random_state=seed).fit(extended[:1])
-            self.projection = sparse.csr_array(projecting.components_)
+            found = sparse.csr_array(projecting.components_)
+            self.projection = found.data, found.indices, found.indptr
 
     def _extended(self, X: Matrix) -> Matrix:
         """Add the length of each text in its features, which is short for texts of unknown words."""
@@ -235,7 +236,7 @@ class TrainingSketch:
             points = deviations * inverse + _DEVIATION * np.sign(deviations) * is_constant
             points = np.nan_to_num(points)  # Gaps become the mean.
         if self.projection is not None:
-            points = points @ self.projection.T
+            points = points @ sparse.csr_array(self.projection, shape=(_N_PROJECTED, len(self.scale))).T
         return points.toarray() if sparse.issparse(points) else points
 
     def _located(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:

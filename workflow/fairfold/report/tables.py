@@ -164,7 +164,9 @@ def table_html(table: Table, title: str) -> Markup:
 def _decimals_by_interval(name: str, data: pd.DataFrame) -> int | None:
     """Return the decimals of a column of scores with intervals, or None for another column."""
     score = re.sub("_?(low|high)$", "", name)
-    pairs = [(f"{score}_low", f"{score}_high"), *[("low", "high")] * (score in _SCORED)]
+    pairs = [(f"{score}_low", f"{score}_high")]
+    if score in _SCORED:
+        pairs.append(("low", "high"))
     ends = next((pair for pair in pairs if {*pair} <= {*data}), None)
     return None if ends is None else decimals_of(*(pd.to_numeric(data[end], errors="coerce") for end in ends))
 
