@@ -13,7 +13,6 @@ import yaml
 
 from fairfold.core.trainings import read
 
-
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
 REPORTED = {"f1_micro", "f1_macro", "f1_samples", "subset_accuracy"}
 

@@ -87,7 +87,9 @@ class Table(NamedTuple):
     same: dict[str, str]
 
 
-def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT, columns: Sequence[str] = ()) -> Table:
+def table_of(
+    data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT, columns: Sequence[str] = (), *, constant: bool = False
+) -> Table:
     """Format the first rows of a table, in at most ``MOST_COLUMNS`` columns.
 
     Parameters
@@ -97,7 +99,9 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT, columns: Seque
     most_rows : int, default=60
         Number of rows to format.
     columns : sequence of str, default=()
-        Columns to format. By default, a wide table lacks its last columns. Tables lack columns with a single value.
+        Columns to format. By default, a wide table lacks its last columns.
+    constant : bool, default=False
+        Whether columns with a single value are formatted, too.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT, columns: Seque
     if "is_different" in texts:  # a verdict of tests
         texts["is_different"] = texts["is_different"].replace({"": "not tested", "True": "yes", "False": "no"})
     chosen = [name for name in columns if name in texts] or list(texts)
-    varying = [name for name in chosen if len(texts) < _FEWEST_ROWS or texts[name].nunique() > 1]
+    varying = [name for name in chosen if constant or len(texts) < _FEWEST_ROWS or texts[name].nunique() > 1]
     each = {name: _column(name, texts[name], most_rows, _decimals_by_interval(name, data)) for name in chosen}
     formatted = [each[name] for name in (varying or chosen)[:MOST_COLUMNS]]
     rows = list(zip(*(column.cells for column in formatted), strict=True))

@@ -47,7 +47,7 @@ def threshold_chooser(decisions: pd.DataFrame, threshold: float, name: str) -> d
         "position": position,
         "thresholds": thresholds,
         "data": json.dumps({"thresholds": thresholds, "labels": labels}, separators=(",", ":")),
-        "html": table_html(table_of(shown, len(shown)), f"Decisions on the labels of {name}"),
+        "html": table_html(table_of(shown, len(shown), constant=True), f"Decisions on the labels of {name}"),
     }
 
 
