@@ -104,7 +104,7 @@ class TestRecommend:
         assert output[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
         assert output[1] == "Average precision 0.800."
         assert output[3].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
-        assert output[5].split() == ["kNN", "0.790", "0.0100", "0.500", "not", "different,", "fastest", "2.0"]
+        assert output[5].split() == ["kNN", "0.790", "0.0100", "0.500", "not", "different,", "fastest", "2.00"]
         assert "average precision would be up to 0.900." in " ".join(output[8:10])
         assert len(output) <= 20
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1

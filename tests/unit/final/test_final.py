@@ -650,7 +650,7 @@ def test_the_card_states_what_the_study_found(data):
     rows = {"model": ["kNN", "kNN", "other"], "metric": ["mcc", "missing_rate", "mcc"], "estimate": [0.4, 0.1, 0.9]}
     by_cells = pd.DataFrame(rows).assign(low=0.3, high=0.5, n_checked=20).query("metric == 'mcc'")
     card = model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5), checked_scores=by_cells)
-    assert "Estimated from 20 checked cells" in card and "| micro MCC | 0.400 | 0.300 to 0.500 |" in card
+    assert "Estimated from 20 checked cells" in card and "| micro MCC | 0.40 | 0.30 to 0.50 |" in card
     assert "average precision" not in card and "did not score" not in card
     assert "did not score" in model_card(data, "ridge", settings={}, seed=3, checked_scores=by_cells)
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
@@ -662,9 +662,9 @@ def test_the_card_states_what_cannot_be_corrected_or_is_undefined(data):
     named = scores(0.5).query("missing_rate == 0")
     hierarchical = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
     lost = named.assign(metric="ranking_loss")
-    assert "| ranking loss | 0.250 | 0.500 |" in model_card(data, "kNN", settings={}, seed=3, scores=lost)
+    assert "| ranking loss | 0.25 | 0.50 |" in model_card(data, "kNN", settings={}, seed=3, scores=lost)
     card = model_card(hierarchical, "kNN", settings={}, seed=3, scores=lost)
-    assert "| ranking loss | 0.250 | cannot be corrected | – |" in card
+    assert "| ranking loss | 0.25 | cannot be corrected | – |" in card
     both = pd.concat([named, lost.assign(observed=np.nan, corrected=np.nan, low=np.nan, high=np.nan)])
     assert "| ranking loss | – | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=both)
 
