@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from fairfold.core.trainings import read
+from fairfold.datasets import Dataset
+from fairfold.splitting.methods import study_folds
 
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
 REPORTED = {"f1_micro", "f1_macro", "f1_samples", "subset_accuracy"}
@@ -294,9 +296,8 @@ def test_quality_of_splits_is_measured(finished):
     summary = pd.read_csv(results / "tables/split_summary.csv").set_index(["splitter", "measure"])
     assert (summary["n_repeats"] == 2).all()
     assert summary.loc[("OptiSplit-rLD", "rLD"), "mean"] < summary.loc[("random", "rLD"), "mean"]
-    with np.load(results / "datasets/simulated-multilabel.npz") as data:
-        Y = data["Y"]
-    folds = np.load(results / "folds/simulated-multilabel/random/2-folds/repeats-2.npz")["fold_of"]
+    data = Dataset.load(results / "datasets/simulated-multilabel.npz")
+    folds, Y = study_folds(data, "random", n_splits=2, n_repeats=2, seed=1), data.Y
     rates = [abs(Y[fold_of == fold].mean(axis=0) / Y.mean(axis=0) - 1).mean() for fold_of in folds for fold in range(2)]
     assert summary.loc[("random", "rLD"), "mean"] == pytest.approx(np.mean(rates), rel=1e-12)
     seconds = pd.read_csv(results / "timings/quality_against_seconds.csv")
