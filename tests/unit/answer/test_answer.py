@@ -53,19 +53,19 @@ def lines(*rows, most_models=7, **options):
     [
         (
             [0.6, np.nan],
-            "1 of 2 labels has a threshold above which at least 90 % of predicted positives are certified to be right. "
-            "`fairfold predict --precision 0.9` decides only these.",
+            "For 1 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % "
+            "confidence. `fairfold predict --precision 0.9` decides only these.",
         ),
         (
             [np.nan, np.nan],
-            "0 of 2 labels have a threshold above which at least 90 % of predicted positives are certified to be "
-            "right.",
+            "For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % "
+            "confidence.",
         ),
     ],
 )
 def test_certified_labels_are_counted(thresholds, line):
     assert line in lines(BEST, certified={"label": list("st"), "threshold": thresholds})
-    assert not any("ertified" in each for each in lines(BEST))
+    assert not any("confidence" in each for each in lines(BEST))
 
 
 def test_the_whole_answer():
@@ -87,8 +87,8 @@ def test_the_whole_answer():
         "",
         "If some zeros are really positives, missing at random and equally often in all labels, at most 11 % of the "
         "positives are missing, and average precision would be up to 0.90.",
-        "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells (`fairfold "
-        "check`), or declare `--labels-are` complete or incomplete.",
+        "Complete labels that are hard to predict look the same, so perhaps none is missing. To know more, check 100 "
+        "cells (`fairfold check`). If you know it, declare `--labels-are` complete or incomplete.",
         "2 of 4 labels are never predicted correctly as positive (threshold 0.5): s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
         "Hardest labels by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",

@@ -156,7 +156,9 @@ def test_labels_of_an_unknown_state_have_a_bound_only(tables, metric, at_bound, 
     tables["missing_rates"] = tables["missing_rates"].assign(**UNKNOWN)
     answer, missing = answer_of(tables), cautions_of(tables)["If labels are missing"]
     assert f"often in all labels, at most 45 % of the positives are {text}" in missing
-    assert "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells" in missing
+    assert (
+        "that are hard to predict look the same, so perhaps none is missing. To know more, check 100 cells" in missing
+    )
     assert "estimate" not in missing and "About" not in missing and "If the odds" not in missing
     assert "which allows for missing positives" not in answer.score
     # Intervals of the trial are for corrected scores, other than those of the leaderboard.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from fairfold.errors import count, shortened
-from fairfold.evaluation.certificates import PRECISION
+from fairfold.evaluation.certificates import CONFIDENCE, PRECISION
 from fairfold.metrics.registry import METRICS
 
 HARDNESS = "roc_auc"
@@ -75,13 +75,10 @@ def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
     Examples
     --------
     >>> sentence_on_certificates(0, 2)
-    '0 of 2 labels have a threshold above which at least 90 % of predicted positives are certified to be right.'
+    'For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % confidence.'
     """
     if not n_labels:
         return None
-    have = "has" if n_certified == 1 else "have"
-    found = (
-        f"{n_certified} of {count(n_labels, 'label')} {have} a threshold above which at least {100 * PRECISION:g} % of "
-        "predicted positives are certified to be right."
-    )
+    right = f"at least {100 * PRECISION:g} % of the positive predictions above a threshold are right"
+    found = f"For {n_certified} of {count(n_labels, 'label')}, {right}, with {100 * CONFIDENCE:g} % confidence."
     return f"{found} `fairfold predict --precision {PRECISION:g}` decides only these." if n_certified else found

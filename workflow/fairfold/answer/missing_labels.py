@@ -13,8 +13,8 @@ from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
 
 _ADVICE = (
-    "Noise in complete labels looks the same, so fewer may be missing. To know more, check 100 cells (`fairfold "
-    "check`), or declare `--labels-are` complete or incomplete."
+    "Complete labels that are hard to predict look the same, so perhaps none is missing. To know more, check 100 cells "
+    "(`fairfold check`). If you know it, declare `--labels-are` complete or incomplete."
 )
 
 

@@ -341,7 +341,7 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
         data = read_table(options)
     lines = [*lines_on_roles(options, *guess_roles(data, options, read_table))]
     print(*lines, sep="\n", end="\n" if lines else "", file=sys.stderr)
-    vars(options)["command_with_roles"] = lines[-1].strip() if any(SCORES_TOO_GOOD in line for line in lines) else ""
+    options.command_with_roles = lines[-1].strip() if any(SCORES_TOO_GOOD in line for line in lines) else ""
 
 
 def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:

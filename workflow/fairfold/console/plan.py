@@ -99,7 +99,8 @@ def trainings_of_jobs(jobs: Mapping[str, int], study: Study) -> dict[str, int]:
     n_splits = next(filter(None, periods), None) or study.folds.n_splits
     n_folds = n_splits if any(periods) else n_splits * study.folds.n_repeats
     of_curve = len(curve.shares) * n_splits * curve.n_repeats
-    curves_of_small = 0 if jobs.get("score_by_samples") else len(curve.models or labels.models) * bool(curve.datasets)
+    is_joined = curve.datasets and not jobs.get("score_by_samples")  # Small datasets have one job for all.
+    curves_of_small = len(curve.models or labels.models) if is_joined else 0
     found = {
         "compare_models": n_models * n_folds * len(labels.missing_rates) + curves_of_small * of_curve,
         "train_and_score": (labels.models_per_job or n_models) * n_folds,

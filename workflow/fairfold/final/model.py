@@ -165,7 +165,9 @@ class FinalModel:
             As in :meth:`predict`.
         """
         if (comparison := self.comparison()) is None:
-            raise ModelError("the model was stored without a sketch of its training data. Refit it without --private.")
+            raise ModelError(
+                "the model was stored without a sketch of its training data: with --private, or with too few rows."
+            )
         is_named = isinstance(table, pd.DataFrame)
         rows = comparison.add(self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table)
         return rows.set_axis(table.index) if is_named else rows, comparison.sentences()
