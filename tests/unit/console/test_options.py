@@ -105,8 +105,10 @@ def test_roles_that_nobody_declared_are_asked_for_at_once(tmp_path, capsys, monk
     expected = ["--id", "plot", "--groups", "region", "--weights", "survey_weight"]
     assert words == ["fairfold", "study", str(table), "--labels", "label_", *expected]
     monkeypatch.setattr("fairfold.commands.study.run_study", lambda *_, **__: None)
-    assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_"]) == 0
-    assert capsys.readouterr().err.splitlines()[: len(asked) + 1] == lines[start:]
+    more = ["--models", "kNN", "--seed", "3"]
+    assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_", *more]) == 0
+    printed = capsys.readouterr().err.splitlines()[: len(asked) + 1]
+    assert printed == [*lines[start:-1], f"{lines[-1]} {shlex.join(more)}"]
     assert main([*words[1:], "-d", str(tmp_path / "t")]) == 0
     assert "a role that is not declared" not in capsys.readouterr().err
 

@@ -77,7 +77,7 @@ def test_columns_with_a_single_value_become_a_line():
     table = table_of(data, columns=["model", "mean", "gone", "dataset", "missing_rate", "reason"])
     assert [column.name for column in table.columns] == ["model"]
     assert table.same == {"mean": "0.5000", "dataset": "moss", "missing_rate": "0"}
-    assert "All rows: mean 0.5000, dataset moss, missing rate 0." in table_html(table, "a")
+    assert "All rows: mean = 0.5000, dataset = moss, missing rate = 0." in table_html(table, "a")
     assert [column.name for column in table_of(data[:1]).columns] == [*data]
 
 

@@ -339,7 +339,7 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
 
     with errors_in_options():
         data = read_table(options)
-    lines = [*lines_on_roles(options, *guess_roles(data, options, read_table))]
+    lines = [*lines_on_roles(options, *guess_roles(data, options, read_table), _OF_COMPARISON)]
     print(*lines, sep="\n", end="\n" if lines else "", file=sys.stderr)
     options.command_with_roles = lines[-1].strip() if any(SCORES_TOO_GOOD in line for line in lines) else ""
 

@@ -108,7 +108,9 @@ def with_guesses(options: argparse.Namespace, guesses: Sequence[Guess]) -> argpa
     return arguments
 
 
-def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others: Sequence[Guess]) -> Iterator[str]:
+def lines_on_roles(
+    options: argparse.Namespace, guesses: Sequence[Guess], others: Sequence[Guess], further: Sequence[str] = ()
+) -> Iterator[str]:
     """Describe guessed roles, and the command of a study that declares them.
 
     Parameters
@@ -117,6 +119,8 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
         Parsed arguments with ``table``.
     guesses, others : sequence of Guess
         Result of :func:`guess_roles`.
+    further : sequence of str, default=()
+        Names of arguments that the command repeats, beside those of the table.
 
     Yields
     ------
@@ -131,7 +135,7 @@ def lines_on_roles(options: argparse.Namespace, guesses: Sequence[Guess], others
         yield f"  {guess.option} {shlex.quote(guess.column)}: the column {guess.reason}{alone}"
     arguments = with_guesses(options, guesses)
     words = ["fairfold", "study", str(options.table)]
-    for name in OF_A_TABLE:
+    for name in (*OF_A_TABLE, *further):
         value, option = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value not in (None, []):
             values = value if isinstance(value, list) else [] if value is True else [value]

@@ -18,7 +18,7 @@ from fairfold.core.arrays import GAPS
 from fairfold.datasets.categories import natural_order
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.times import folds_by_time
-from fairfold.errors import DataError, shortened, unknown_name
+from fairfold.errors import DataError, count, shortened, unknown_name
 from fairfold.tables.names import composed
 from fairfold.tables.table import Table
 
@@ -144,7 +144,7 @@ def account_line(data: Dataset) -> str:
     --------
     >>> X, Y = np.array([[1.0, np.nan]]), np.array([[1, 0, 1]], dtype=np.int8)
     >>> account_line(Dataset("plants", "multilabel", X, Y, ("height", "width"), ("shade", "water", "soil")))
-    '2 features, 3 labels, 1 of 2 cells of 1 features missing'
+    '2 features, 3 labels, 1 of 2 cells of 1 feature missing'
     """
     table = account_for_columns(data)
     numbers = [
@@ -154,7 +154,9 @@ def account_line(data: Dataset) -> str:
     gaps = np.zeros(0) if sparse.issparse(data.X) else np.isnan(data.X).sum(axis=0)
     missing = []
     if gaps.any():
-        missing.append(f"{gaps.sum()} of {data.X.size} cells of {np.count_nonzero(gaps)} features missing")
+        missing.append(
+            f"{gaps.sum()} of {data.X.size} cells of {count(int(np.count_nonzero(gaps)), 'feature')} missing"
+        )
     if data.n_unmeasured:
         missing.append(f"{data.n_unmeasured} of {np.prod(data.Y.shape)} label cells unmeasured")
     return ", ".join([*numbers, *missing, *(f"{row.kind}: {row.names}" for row in table[2:].itertuples())])
