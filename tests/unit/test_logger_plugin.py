@@ -180,6 +180,10 @@ def test_expected_trainings_of_all_jobs_are_counted_from_the_start(clock, train)
     train(11, n_cached=5)
     # Announced 10, expected 20, and 5 of them are cached: 10 s for each of the other 5, and 5 of the final model.
     assert str(console) == "1/3 jobs, 1 running (training 11 of 20: kNN on fold 11), 01:40 left"
+    train(15, n_cached=5)
+    console.finish(2)
+    console.start(3, "final", "Final", train(2, n=5, name="final"))
+    assert "(training 17 of 20: kNN on fold 2)" in str(console)
 
 
 def test_the_remaining_time_moves_while_a_training_or_a_job_lasts(clock, train):
