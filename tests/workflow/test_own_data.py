@@ -83,7 +83,7 @@ def test_the_worked_example(root, study):
     of_study = pd.read_csv(mine.folder / "results/tables/certified/my-plants.csv")
     assert of_study["label"].tolist() == ["label_shade", "label_drought"]
     n = of_study["threshold"].notna().sum()
-    assert f"{n} of 2 labels ha" in text
+    assert f"For {n} of 2 labels, at least" in text
 
 
 def own(**changes):
