@@ -8,7 +8,7 @@ from fairfold.answer import Answer
 EMPTY = {
     "complete_scores": ["missing_rate", "metric", "complete", "low", "high"],
     "summary": ["metric", "missing_rate", "model", "mean"],
-    "labels": ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"],
+    "labels": ["model", "label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"],
     "certified": ["label", "threshold"],
     "audit": ["check", "severity", "message"],
     "columns": ["kind", "names"],

@@ -4,13 +4,14 @@ import contextlib
 import io
 import json
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from fairfold.core.trainings import announce, begin
+from fairfold.core.trainings import announce, begin, find_in_cache
 from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler
 
 
@@ -179,11 +180,25 @@ def test_expected_trainings_of_all_jobs_are_counted_from_the_start(clock, train)
     clock.seconds = 110
     train(11, n_cached=5)
     # Announced 10, expected 20, and 5 of them are cached: 10 s for each of the other 5, and 5 of the final model.
-    assert str(console) == "1/3 jobs, 1 running (training 11 of 20: kNN on fold 11), 01:40 left"
+    assert str(console) == "1/3 jobs, 1 running (training 16 of 25: kNN on fold 11), 01:40 left"
     train(15, n_cached=5)
     console.finish(2)
     console.start(3, "final", "Final", train(2, n=5, name="final"))
-    assert "(training 17 of 20: kNN on fold 2)" in str(console)
+    assert "(training 22 of 25: kNN on fold 2)" in str(console)
+
+
+def test_folds_in_the_cache_of_a_killed_run_are_counted(clock, train):
+    console = Console(io.StringIO())
+    console.plan({"train": 1})
+    console.expect({"train": 20})
+    (log,) = train(0, n_cached=10)
+    with Path(log).open("a") as stream, contextlib.redirect_stderr(stream):
+        for number in range(3):
+            find_in_cache(f"kNN on fold {number + 1}")
+        for number in range(3, 10):
+            begin(f"kNN on fold {number + 1}")
+    console.start(1, "train", "Train", [log])
+    assert str(console) == "0/1 jobs, 1 running (training 20 of 20: kNN on fold 10), 00:00 left"
 
 
 def test_the_remaining_time_moves_while_a_training_or_a_job_lasts(clock, train):

@@ -111,7 +111,7 @@ class Console:
         self.started: dict[int, Job] = {}
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.expected: Mapping[str, int] = {}
-        self.n_jobs = self.n_done = self.n_trained = 0
+        self.n_jobs = self.n_done = self.n_trained = self.n_cached = 0
         self.seconds_of_trained = 0.0
         self.began = self.last_line = time.monotonic()
         self.stream, self.seconds_between_lines = stream, seconds_between_lines
@@ -174,6 +174,7 @@ class Console:
         self.seconds[done.rule].append(now - done.began)
         self.waiting[done.rule] -= 1
         self.n_done += 1
+        self.n_cached += done.trainings.n_cached
         if done.trainings.n_begun:
             self.n_trained += done.trainings.n_begun
             self.seconds_of_trained += now - since
@@ -286,10 +287,11 @@ class Console:
         for job in running:
             job.look(time.monotonic())
         if of_running := sum(map(self._n_trainings, running)):
-            n_begun = self.n_trained + sum(job.trainings.n_begun for job in running)
+            n_cached = self.n_cached + sum(job.trainings.n_cached for job in running)
+            n_begun = self.n_trained + n_cached + sum(job.trainings.n_begun for job in running)
             n_waiting = sum(n * self.expected.get(rule, 0) for rule, n in self._n_waiting().items())
             now = next((f": {job.trainings.what}" for job in reversed(running) if job.trainings.what), "")
-            trained = f" (training {n_begun} of {self.n_trained + of_running + n_waiting}{now})"
+            trained = f" (training {n_begun} of {self.n_trained + n_cached + of_running + n_waiting}{now})"
         seconds = self.remaining_seconds() if self.n_done < self.n_jobs else None
         left = "" if seconds is None else f", {tqdm.format_interval(seconds)} left"
         return f"{self.n_done}/{self.n_jobs} jobs{f', {len(running)} running{trained}' if running else ''}{left}"

@@ -69,13 +69,19 @@ def test_certified_labels_are_counted(thresholds, line):
 
 
 def test_the_whole_answer():
-    labels = {"label": list("stuv"), "roc_auc": [0.5, np.nan, 0.4, 0.9], "n_models_above_chance": [2, 0, 1, 7]}
+    labels = {
+        "model": "A",
+        "label": list("stuv"),
+        "roc_auc": [0.5, np.nan, 0.4, 0.9],
+        "n_models_above_chance": [2, 0, 1, 7],
+    }
     labels |= {"n_positives": [30, 0, 1, 40], "n_true_positives": [0, 0, 0, 9]}
     audit = {"check": list("abcd"), "severity": ["error", "warning", "warning", "warning"], "message": list("wxyz")}
     rows, seconds = [BEST, TWIN, ALIKE, WORSE, FAILED], [2.0, 2.0, 1.5, 0.001, np.nan]
     assert lines(*rows, seconds=seconds, labels=labels, audit=audit) == [
         "Error in the data: w. Until then, trust no score.",
-        "Use A. With 1,060 samples, one other model is not significantly different.",
+        "Use A. With 1,060 samples, one other model is not significantly different. This is C, which is faster: "
+        "1.50 s per fit instead of 2.00 s.",
         "Average precision 0.80, 95 % interval 0.70 to 0.85.",
         "",
         "   avg. precision  behind   MCC  verdict                 s/fit",
@@ -89,9 +95,9 @@ def test_the_whole_answer():
         "positives are missing, and average precision would be up to 0.90.",
         "Complete labels that are hard to predict look the same, so perhaps none is missing. To know more, check 100 "
         "cells (`fairfold check`). If you know it, declare `--labels-are` complete or incomplete.",
-        "2 of 4 labels are never predicted correctly as positive (threshold 0.5): s (30 positives), u (1 positive).",
+        "At the threshold 0.5, A finds no positive of 2 of 4 labels: s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
-        "Hardest labels by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",
+        "Hardest labels for A by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
     ]
@@ -126,27 +132,37 @@ def test_every_kind_of_verdict_has_a_sentence():
 
 def test_several_models_may_be_as_good():
     assert verdict_sentence(board(BEST, ALIKE, ALIKE, ALIKE), 200) == (
-        "Use A. With 200 samples, three other models are not significantly different."
+        "Use A. With 200 samples, three other models are not significantly different. None of them is faster."
     )
 
 
 @pytest.mark.parametrize(
-    ("seconds", "faster"), [([8.0, 2.0], "; C is 4 times as fast"), ([8.0, 4.0], ""), ([0.8, 0.01], "")]
+    ("seconds", "faster"),
+    [
+        ([20.0, 2.0], " This is C, which is faster: 2.00 s per fit instead of 20.0 s."),
+        ([1.0, 4.0], " It is not faster."),
+        ([1.0, np.nan], ""),
+    ],
 )
-def test_a_much_faster_model_is_named(seconds, faster):
-    sentence = f"Use A. With 200 samples, one other model is not significantly different{faster}."
+def test_a_faster_model_that_is_not_different_is_named(seconds, faster):
+    sentence = f"Use A. With 200 samples, one other model is not significantly different.{faster}"
     assert verdict_sentence(board(BEST, ALIKE, seconds=seconds), 200) == sentence
+
+
+def test_the_fastest_of_several_models_is_named():
+    found = verdict_sentence(board(BEST, ALIKE, ALIKE, seconds=[20.0, 2.0, 3.0]), 200)
+    assert found.endswith(" The fastest of them is C: 2.00 s per fit instead of 20.0 s.")
 
 
 def test_samples_that_would_decide():
     assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])
-    samples = "about 4,300 samples (1,060 now) would show it."
-    assert lines(table=open_one)[2] == f"If A is really better than C, {samples}"
+    samples = "a table of about 4,300 samples, instead of 1,060, would show it."
+    assert lines(table=open_one)[2] == f"The difference between A and C may be chance. If it is real, {samples}"
 
 
 def test_checked_cells_are_the_evidence():
-    sentence = "Use A. By 60 checked cells, one other model is not significantly worse."
+    sentence = "Use A. By 60 checked cells, one other model is not significantly worse. It is not faster."
     assert verdict_sentence(board(BEST, ALIKE), 200, 60) == sentence
 
 
@@ -276,7 +292,7 @@ def test_groups_dates_weights_and_folds_stand_under_the_verdict(columns, sentenc
 
 def test_many_models_stay_within_the_screen():
     rows = [(f"M{i}", 0.9 - i / 100, i / 100, "worse" if i else "best") for i in range(39)]
-    assert len(found := lines(*rows)) <= 17 and "... and 32 more models" in found
+    assert len(found := lines(*rows)) <= 17 and "... and 32 more models, listed by `fairfold recommend --all`" in found
 
 
 def test_checked_cells_replace_assumptions():
@@ -317,7 +333,7 @@ def test_guessing_ends_the_leaderboard():
     assert found[0] == "Use A. It is significantly better than the other model."
     assert found[3].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
     assert found[5].split() == ["guessing", "0.40", "0.30", "0.400", "-", "guessing", "-"]
-    assert found[6] == "... and 1 more model"
+    assert found[6] == "... and 1 more model, listed by `fairfold recommend --all`"
 
 
 @pytest.mark.parametrize(("behind_low", "behind"), [(-0.01, 0.4), (0.0, 0.1), (np.nan, -0.02), (np.nan, 0.0)])
@@ -332,10 +348,12 @@ def test_a_difference_that_could_not_be_tested_is_no_claim():
 
 
 def test_labels_that_no_model_predicts_are_named():
-    labels = {"label": list("pqrst"), "roc_auc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
+    labels = {"model": "A", "label": list("pqrst"), "roc_auc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
     labels |= {"n_positives": 5, "n_true_positives": 1}
     sentence = "By AUROC, no model beats guessing for 2 of 5 labels: q, s."
     assert answer(BEST, labels=labels).labels == [sentence]
+    *_, last = answer(BEST, labels=labels | {"n_models_above_chance": 0}).labels
+    assert last == "results/tables/labels/a.csv lists them all."
 
 
 def test_twins_are_explained_if_labels_are_as_given():

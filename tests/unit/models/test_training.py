@@ -8,11 +8,12 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from fairfold.core.memory import memory
+from fairfold.core.trainings import read
 from fairfold.datasets import Dataset
 from fairfold.datasets.typed import TypedColumns
 from fairfold.forests import models as forests
 from fairfold.models import training
-from fairfold.models.training import Model, Unit, train_models
+from fairfold.models.training import Model, Unit, train_model, train_models
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 
 SETTINGS = {"n_trees": 3, "max_levels": 1}
@@ -127,6 +128,15 @@ def test_the_number_of_jobs_changes_nothing(unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     each_alone = [bytes_of(train_models(unit, [model]))[model.name] for model in models]
     assert each_alone == list(alone.values())
+
+
+def test_folds_of_a_killed_run_are_counted_among_the_trainings(unit, capfd):
+    train_models(unit, [LOGISTIC])
+    memory().cache(train_model).clear(warn=False)  # The run is killed before it stores the model, but after its folds.
+    capfd.readouterr()
+    train_models(unit, [LOGISTIC])
+    found = read(capfd.readouterr().err)
+    assert (found.n_begun, found.n_announced, found.n_cached) == (0, 0, 2)
 
 
 def test_models_share_the_features_of_texts(unit, monkeypatch):

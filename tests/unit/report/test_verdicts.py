@@ -122,10 +122,10 @@ def test_decimals_follow_the_intervals_and_marks_stay_on_the_axes(tables):
 def test_the_first_screen_names_groups_and_hard_labels(tables):
     tables["columns"] = pd.DataFrame({"dataset": ["water"], "kind": "groups", "names": "river"})
     rows = {"label": ["a", "b"], "n_positives": [9, 30], "n_true_positives": [0, 9], "roc_auc": [0.5, 0.9]}
-    tables["labels"] = pd.DataFrame(rows | {"n_models_above_chance": 1}).assign(dataset="water")
+    tables["labels"] = pd.DataFrame(rows | {"n_models_above_chance": 1}).assign(dataset="water", model="Stack+")
     cautions = cautions_of(tables)
     assert cautions["Labels"].startswith(
-        "1 of 2 labels is never predicted correctly as positive (threshold 0.5): a (9 positives)."
+        "At the threshold 0.5, Stack+ finds no positive of 1 of 2 labels: a (9 positives)."
     )
     assert answer_of(tables).design == ["Test folds contain other rivers than the training folds."]
 

@@ -265,7 +265,7 @@ class Answer:
             cells = zip(row, widths.items(), strict=True)
             yield "  ".join(f"{cell:{'<' if head in ('', 'verdict') else '>'}{width}}" for cell, (head, width) in cells)
         if len(models) > most_models:
-            yield f"... and {count(len(models) - most_models, 'more model')}"
+            yield f"... and {count(len(models) - most_models, 'more model')}, listed by `fairfold recommend --all`"
 
     @property
     def leaderboard(self) -> pd.DataFrame:

@@ -21,8 +21,8 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     Parameters
     ----------
     labels : DataFrame
-        Columns ``label, n_positives, n_true_positives, roc_auc, n_models_above_chance`` of the most common labels:
-        numbers and scores of the best model. A true positive has a probability above 0.5.
+        Columns ``dataset, model, label, n_positives, n_true_positives, roc_auc, n_models_above_chance`` of the most
+        common labels of a dataset: numbers and scores of the best model. A true positive has a probability above 0.5.
 
     Yields
     ------
@@ -33,22 +33,25 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     --------
     >>> rows = [("a", 30, 12, 0.8, 3), ("b", 9, 0, 0.5, 0)]
     >>> names = ["label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"]
-    >>> for sentence in sentences_on_labels(pd.DataFrame(rows, columns=names)):
+    >>> table = pd.DataFrame(rows, columns=names).assign(dataset="plants", model="Stack+")
+    >>> for sentence in sentences_on_labels(table):
     ...     print(sentence)
-    1 of 2 labels is never predicted correctly as positive (threshold 0.5): b (9 positives).
+    At the threshold 0.5, Stack+ finds no positive of 1 of 2 labels: b (9 positives).
     By AUROC, no model beats guessing for 1 of 2 labels: b.
-    Hardest labels by AUROC, where 0.5 is guessing: b (0.50, 9 positives).
+    Hardest labels for Stack+ by AUROC, where 0.5 is guessing: b (0.50, 9 positives).
     """
     of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
+    model = next(iter(labels["model"]), None)
     missed = labels[(labels["n_true_positives"] == 0) & (labels["n_positives"] > 0)]
     if len(missed):
         named = [f"{row.label} ({count(row.n_positives, 'positive')})" for row in missed.itertuples()]
-        never = f"{'is' if len(missed) == 1 else 'are'} never predicted correctly as positive (threshold 0.5)"
-        yield f"{len(missed)} {of_all} {never}: {shortened(named, _MOST)}."
+        yield f"At the threshold 0.5, {model} finds no positive of {len(missed)} {of_all}: {shortened(named, _MOST)}."
     unlearned = labels.loc[labels["n_models_above_chance"] == 0, "label"].astype(str).tolist()
     if unlearned:
         n = f"{len(unlearned)} {of_all}"
         yield f"By {score}, no model beats guessing for {n}: {shortened(unlearned, _MOST)}."
+    if max(len(missed), len(unlearned)) > _MOST:
+        yield f"results/tables/labels/{labels['dataset'].iloc[0]}.csv lists them all."
     hardest = labels.dropna(subset=HARDNESS).sort_values(HARDNESS, kind="stable")
     if len(hardest):
         hardest = hardest[: min(_MOST, (len(labels) + 1) // 2)]
@@ -56,7 +59,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
             f"{row.label} ({getattr(row, HARDNESS):.2f}, {count(row.n_positives, 'positive')})"
             for row in hardest.itertuples()
         ]
-        yield f"Hardest labels by {score}, where 0.5 is guessing: {', '.join(named)}."
+        yield f"Hardest labels for {model} by {score}, where 0.5 is guessing: {', '.join(named)}."
 
 
 def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:

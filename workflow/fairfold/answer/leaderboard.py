@@ -99,9 +99,27 @@ def _verdict(row: Row, _: int) -> str:
 
 
 def _seconds(row: Row, _: int) -> str:
-    value = row["fit_seconds"]
-    if value is None:
-        return ""
+    return "" if row["fit_seconds"] is None else seconds_text(row["fit_seconds"])
+
+
+def seconds_text(value: float) -> str:
+    """Format a run time.
+
+    Parameters
+    ----------
+    value : float
+        Seconds.
+
+    Returns
+    -------
+    str
+        Number with two decimals below ten seconds, and one above.
+
+    Examples
+    --------
+    >>> seconds_text(0.001), seconds_text(2.5), seconds_text(61.23)
+    ('<0.01', '2.50', '61.2')
+    """
     return "<0.01" if value < 0.005 else f"{value:,.{2 if value < 10 else 1}f}"
 
 

@@ -35,7 +35,8 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     >>> rows = [("Stack+", "best", 0, None, None, 3), ("logistic", "not different", 0.02, -0.01464, 0.05464, 1)]
     >>> names = ["model", "verdict", "behind", "behind_low", "behind_high", "fit_seconds"]
     >>> samples_sentence(pd.DataFrame(rows, columns=names), 300)
-    'If Stack+ is really better than logistic, about 900 samples (300 now) would show it.'
+    'The difference between Stack+ and logistic may be chance. If it is real, a table of about 900 samples, instead of
+    300, would show it.'
     """
     is_open = board["verdict"] == UNDECIDED
     if not is_open.any():
@@ -50,5 +51,5 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     model, needed = found
     digit = 10 ** max(len(str(needed)) - 2, 0)
     rounded = -(-needed // digit) * digit  # Two digits, rounded up.
-    claim = f"If {board.loc[best, 'model'].iloc[0]} is really better than {model}"
-    return f"{claim}, about {rounded:,} samples ({n_samples:,} now) would show it."
+    first = f"The difference between {board.loc[best, 'model'].iloc[0]} and {model} may be chance."
+    return f"{first} If it is real, a table of about {rounded:,} samples, instead of {n_samples:,}, would show it."

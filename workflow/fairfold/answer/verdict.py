@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fairfold.answer.leaderboard import NO_SCORE, NOT_TESTED, SAME, fastest
+from fairfold.answer.leaderboard import NO_SCORE, NOT_TESTED, SAME, fastest, seconds_text
 from fairfold.errors import listed
 from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 
 NO_MODEL = "No model has a score in every fold, so no model is recommended."
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_MUCH_FASTER = 3
 _NOTHING_CORRECTED = ", because labels are taken as they are and nothing is imputed or corrected"
 # Phrases after one and after several models with a verdict, by tests and by checked cells.
 _BY_TESTS = {
@@ -65,21 +64,24 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) ->
         evidence, different = f"With {n_samples:,} samples", "different"
         if n_checked:
             evidence, different = f"By {n_checked:,} checked cell{'' if n_checked == 1 else 's'}", "worse"
-        compared = f"{evidence}, {others} not significantly {different}{_much_faster(board)}."
+        compared = f"{evidence}, {others} not significantly {different}.{_on_fastest(board)}"
     elif n_worse:
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
         compared = f"It is significantly better than {others}."
     return f"Use {best}. {compared}"
 
 
-def _much_faster(board: pd.DataFrame) -> str:
-    """Name the fastest of the best models if fits of the best one take seconds, and its own at most a third of them."""
+def _on_fastest(board: pd.DataFrame) -> str:
+    """Name the fastest of the best models, which the leaderboard marks."""
     if "fit_seconds" not in board or (first := fastest(board)) is None:
         return ""
-    seconds, of_best = board.loc[first, "fit_seconds"], board.loc[board["verdict"] == BEST, "fit_seconds"].iloc[0]
-    times = of_best / max(seconds, 0.01)
-    is_much = of_best >= 1 and times >= _MUCH_FASTER
-    return f"; {board.loc[first, 'model']} is {times:.0f} times as fast" if is_much else ""
+    best = board.loc[board["verdict"] == BEST].iloc[0]
+    is_only = board["verdict"].isin([UNDECIDED, EQUIVALENT]).sum() == 1
+    if board.loc[first, "model"] == best["model"]:
+        return " It is not faster." if is_only else " None of them is faster."
+    own, other = (seconds_text(board.loc[row, "fit_seconds"]) for row in (best.name, first))
+    named = "This is {}, which is faster" if is_only else "The fastest of them is {}"
+    return f" {named.format(board.loc[first, 'model'])}: {other} s per fit instead of {own} s."
 
 
 def _is_no_better_than_guessing(board: pd.DataFrame) -> bool:

@@ -140,7 +140,8 @@ def _next_steps(results: Path, answers: Iterable[Answer]) -> Iterator[str]:
         folder = results / "final" / answer.dataset
         model, scores = folder / "model.fairfold", folder / "label_scores.csv"
         if model.is_file() and model.stat().st_mtime >= made:
-            yield f"Predict:  {answer.predict_command(results)}"
             fitted = read_table(scores)["model"].iloc[0] if scores.is_file() else answer.model
+            yield f"Model:    {folder}  (folder with the final model, {fitted}, fitted to all rows of the table)"
+            yield f"Predict:  {answer.predict_command(results)}"
             if answer.model != fitted:
                 yield f"  The final model is {fitted}. To change it, set final.model in the configuration."

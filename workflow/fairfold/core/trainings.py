@@ -7,6 +7,7 @@ import sys
 from typing import NamedTuple
 
 _ALL, _CACHED, _ONE, _STEP = "Trainings to run: ", "Trainings in the cache: ", "Training: ", "Step: "
+_FOUND = "Announced, but in the cache: "
 
 
 class Trainings(NamedTuple):
@@ -17,7 +18,7 @@ class Trainings(NamedTuple):
     n_begun : int
         Number of trainings that have begun.
     n_announced : int
-        Number of announced trainings. Later steps of the job may announce more.
+        Number of announced trainings without those in the cache. Later steps of the job may announce more.
     n_cached : int
         Number of trainings whose results are in the cache.
     what : str
@@ -58,6 +59,17 @@ def begin(what: str, *, is_training: bool = True) -> None:
     _write(f"{_ONE if is_training else _STEP}{what}")
 
 
+def find_in_cache(what: str) -> None:
+    """Write that the result of an announced training is in the cache, as after a killed run.
+
+    Parameters
+    ----------
+    what : str
+        Name of the training.
+    """
+    _write(f"{_FOUND}{what}")
+
+
 def read(log: str) -> Trainings:
     r"""Count the trainings in the log of a job.
 
@@ -81,7 +93,8 @@ def read(log: str) -> Trainings:
     )
     steps = re.findall(rf"^({_ONE}|{_STEP})(.+)$", log, re.MULTILINE)
     n_begun = sum(kind == _ONE for kind, _ in steps)
-    return Trainings(n_begun, n_announced, n_cached, steps[-1][1] if steps else "")
+    n_found = len(re.findall(rf"^{_FOUND}", log, re.MULTILINE))
+    return Trainings(n_begun, n_announced - n_found, n_cached + n_found, steps[-1][1] if steps else "")
 
 
 def _write(text: str) -> None:

@@ -127,6 +127,7 @@ def final_parts(
             "sentences": [
                 learned,
                 *(f"Labels {reason}: {shortened(names, _NAMED)}." for reason, names in faults.items()),
+                *(["label_scores.csv lists all labels."] if max(map(len, faults.values()), default=0) > _NAMED else []),
             ],
             "tables": [_label_table(label_scores)],
         },
