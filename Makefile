@@ -79,6 +79,6 @@ COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --upgrade --quiet --univer
 	--fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: $(ENVIRONMENT)
 	@rm -rf .venv/uv && $(BIN)/python -m venv .venv/uv && .venv/uv/bin/python -m pip install --quiet uv
-	@$(COMPILE) --extra study --extra chemistry --extra dev --extra docs -o envs/requirements.lock
+	@$(COMPILE) --extra study --extra chemistry --extra explain --extra dev --extra docs -o envs/requirements.lock
 	@$(COMPILE) --extra baselines --override envs/requirements.lock -o envs/baselines.lock
 	@$(BIN)/python envs/follow_lock.py

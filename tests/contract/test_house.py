@@ -314,7 +314,7 @@ def test_public_names_stay_where_they_are(module):
         home.nothing  # noqa: B018
 
 
-HEAVY = ("lightgbm", "matplotlib", "numba", "sklearn", "snakemake")
+HEAVY = ("lightgbm", "matplotlib", "numba", "shap", "sklearn", "snakemake")
 
 
 def test_importing_the_library_loads_nothing_heavy():

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairfold.errors import DataError
+from fairfold.errors import DataError, count
 from fairfold.evaluation.certificates import CONFIDENCE
 from fairfold.evaluation.certified import UNSURE, Certified
 from fairfold.tables.names import composed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairfold.final.model import FinalModel
 
 
 def add_to(commands: Any) -> None:
@@ -72,6 +75,11 @@ def add_to(commands: Any) -> None:
     add("--wrong-positives", type=float, metavar="SHARE", help=wrong)
     prevalence = "write the expected prevalence of each label, with intervals, to this CSV file"
     add("--prevalence", metavar="FILE", help=prevalence)
+    explain = "also write how much each column contributes to the three most probable labels of these samples, by "
+    explain += "identifier or row number (default: the first ten), to FILE-explained.csv; needs fairfold[explain]"
+    add("--explain", nargs="*", metavar="SAMPLE", help=explain)
+    background = "with --explain: table of typical rows to compare with, such as that of the study (default: the other "
+    add("--background", metavar="TABLE", help=f"{background}rows of the predicted table)")
     parser.set_defaults(run=run)
 
 
@@ -108,11 +116,17 @@ def run(options: argparse.Namespace) -> None:
         if prevalence is not None:
             prevalence.add(found.get("posterior", found["probability"]))
 
+    if options.background and options.explain is None:
+        raise DataError("--background needs --explain. Give both, or leave out --background.")
+    explained = None if options.explain is None else _explained(options, final)
     comparison = final.comparison()
     n_samples = predict_file(final, options.table, options.output, look=look, comparison=comparison, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     described = [] if comparison is None else comparison.sentences()
     print(sentence, *described, sep="\n", file=messages_beside(options.output))
+    if explained is not None:
+        write_table(explained, path := _path_of_explanations(options.output))
+        print(*_about(explained, path, options), sep="\n", file=messages_beside(options.output))
     if prevalence is not None:
         write_table(table := prevalence.table(), options.prevalence)
         line = (
@@ -124,6 +138,40 @@ def run(options: argparse.Namespace) -> None:
         certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"
         line = f"{certified} at {100 * options.precision:g} %: {sum(decided):,} of {n_samples:,} samples decided"
         print(line, file=messages_beside(options.output))
+
+
+def _path_of_explanations(output: str) -> Path:
+    return Path(output).with_name(f"{Path(output).name.split('.csv')[0]}-explained.csv")
+
+
+def _explained(options: argparse.Namespace, final: FinalModel) -> pd.DataFrame:
+    """Explain samples before anything is written."""
+    from fairfold.core.output import check_output, messages_beside
+    from fairfold.final.prediction import explain_file
+
+    if messages_beside(options.output) is sys.stderr:
+        raise DataError("--explain writes a file next to the predictions. Name their file with --output.")
+    inputs = [Path(options.table), Path(options.output), *map(Path, filter(None, [options.background]))]
+    check_output(_path_of_explanations(options.output), *Path(options.model).glob("*"), *inputs)
+    (reader := logging.getLogger("fairfold.tables")).setLevel(logging.WARNING)  # The prediction reports it once.
+    how = {"allow_missing": options.allow_missing, "unknown": options.unknown}
+    try:
+        return explain_file(final, options.table, options.explain, background=options.background, **how)
+    finally:
+        reader.setLevel(logging.INFO)
+
+
+def _about(explained: pd.DataFrame, path: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Describe the explanations, and show the first one."""
+    from fairfold.final.explanation import lines_on
+
+    labels = count(explained.groupby("sample")["label"].nunique().max(), "most probable label")
+    yield f"{path}: contributions of each column to the {labels} of {count(explained['sample'].nunique(), 'sample')}."
+    others = f"rows of {options.background}"
+    if not options.background:
+        others = f"the other rows of {options.table}; --background compares with another table, as that of the study"
+    yield f"Samples are compared with {others}."
+    yield from lines_on(explained)
 
 
 def _threshold(options: argparse.Namespace, labels: Sequence[str]) -> dict[str, float] | None:

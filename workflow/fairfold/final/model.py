@@ -36,6 +36,7 @@ from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
 from fairfold.tables.decimals import Learned
 from fairfold.tables.names import check_unique, composed
+from fairfold.tables.table import Table
 
 Threshold = float | Mapping[str, float] | None
 """Threshold of all labels, those of some labels by their names, or None."""
@@ -287,7 +288,7 @@ class FinalModel:
         dict of str -> DataFrame
             As of :meth:`predict`.
         """
-        found = {"probability": _array(self.model.predict_proba(X))}
+        found = {"probability": self.likely(X)}
         if self.corrects:
             found["posterior"] = found["probability"]
             if hasattr(self.model, "predict_observed_proba"):
@@ -304,6 +305,88 @@ class FinalModel:
             is_above = found.get("posterior", found["probability"]) > limits
             found["decision"] = np.where(np.isnan(limits), usual, is_above).astype(usual.dtype)
         return self._tables(found)
+
+    def likely(self, X: Any) -> np.ndarray:
+        """Return the probabilities by which labels are decided.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Samples of :meth:`with_text`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Posteriors if the model corrects for missing labels, and probabilities otherwise.
+        """
+        return _array(self.model.predict_proba(X))
+
+    def explain(
+        self,
+        table: pd.DataFrame,
+        samples: Sequence[Any] | None = None,
+        *,
+        background: pd.DataFrame | None = None,
+        allow_missing: bool = False,
+        unknown: Literal["error", "missing"] = "error",
+    ) -> pd.DataFrame:
+        """Explain the most probable labels of samples by the values of their columns.
+
+        Contributions are Shapley values. They need the package shap, the extra ``explain``.
+
+        Parameters
+        ----------
+        table : DataFrame
+            Samples with a column for each feature, as in :meth:`predict`.
+        samples : sequence or None, default=None
+            Labels of the index of the rows to explain. None explains the first ten.
+        background : DataFrame or None, default=None
+            Typical rows to compare them with, at least ten, such as the training table. None compares with the other
+            rows of `table`. At most 50 evenly spaced ones are used, and fewer with 200 or more columns.
+        allow_missing, unknown
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        DataFrame
+            Rows for each sample in the order of the table, for its three most probable labels, the most probable first,
+            and for each column, the largest contribution first:
+
+            - ``sample``, ``label``, ``column``, ``value`` : names, and the value of the sample in this column
+            - ``contribution`` : change of the probability by this value
+            - ``base`` : mean probability of the background rows
+            - ``probability``, or ``posterior`` with a correction: ``base`` and all contributions add up to it
+
+        Raises
+        ------
+        DataError
+            If shap is not installed, a sample is unknown, there are too few background rows or more than 999 columns,
+            or as in :meth:`predict`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from fairfold.final import FinalModel
+        >>> from fairfold.models import make_model
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> model = make_model("logistic").fit(X, (X[:, :1] > 0.5).astype(int))
+        >>> final = FinalModel("plants", "logistic", model, features=("height", "width"), labels=("tree",))
+        >>> found = final.explain(pd.DataFrame(X, columns=["height", "width"]), [0])
+        >>> found["column"].tolist(), (found["contribution"].abs() > 0.1).tolist()
+        (['height', 'width'], [True, False])
+        >>> bool(np.isclose(found["base"][0] + found["contribution"].sum(), found["probability"][0]))
+        True
+        """
+        from fairfold.final.explanation import Rows, explain, find_samples
+
+        how: dict[str, Any] = {"allow_missing": allow_missing}
+        rows = Rows(self._cells(table, **how), np.asarray(table.index))
+        others = rows.background()
+        if background is not None:
+            others = Rows(self._cells(background, **how), np.full(len(background), None)).background()
+        (chosen,) = find_samples([rows], samples)
+        return explain(self, chosen, others, unknown=unknown)
 
     def _tables(self, found: Mapping[str, np.ndarray]) -> dict[str, pd.DataFrame]:
         return {kind: pd.DataFrame(values, columns=list(self.labels)) for kind, values in found.items()}
@@ -477,6 +560,11 @@ class FinalModel:
         return pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
 
     def _columns(self, table: pd.DataFrame, *, allow_missing: bool, unknown: Literal["error", "missing"]) -> Any:
+        cells = self._cells(table, allow_missing=allow_missing)
+        return self.with_text(cells.values, cells.text, cells.source, unknown=unknown)
+
+    def _cells(self, table: pd.DataFrame, *, allow_missing: bool) -> Table:
+        """Return the cells of the columns of the model."""
         table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
         check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
         missing = self.check_columns(table.columns, "the table", allow_missing=allow_missing)
@@ -486,7 +574,7 @@ class FinalModel:
         text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
         empty = self.empty_columns(X, text) if len(table) and not allow_missing else set()
         self.check_filled([name for name in (*self.numeric, *self.text) if name in empty], "the table")
-        return self.with_text(X, text, "the table", unknown=unknown)
+        return Table(self.numeric, X, "the table", text)
 
 
 def _numbers(table: pd.DataFrame) -> np.ndarray:

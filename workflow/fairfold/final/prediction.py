@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from fairfold.core.formulas import protect_table
 from fairfold.core.output import check_output, open_output
 from fairfold.errors import CellError, DataError, shortened
 from fairfold.evaluation.certified import Certified
+from fairfold.final.explanation import Rows, explain, find_samples
 from fairfold.final.model import FinalModel, Threshold
 from fairfold.final.unlike import TableComparison
 from fairfold.tables.arff import read_arff_columns
@@ -120,6 +122,62 @@ def predict_file(
         if not allow_missing:
             final.check_filled([name for name in (*final.numeric, *final.text) if name in empty], str(source))
     return n_samples
+
+
+def explain_file(
+    final: FinalModel,
+    source: str | Path,
+    samples: Sequence[str] | None = None,
+    *,
+    background: str | Path | None = None,
+    allow_missing: bool = False,
+    unknown: Literal["error", "missing"] = "error",
+) -> pd.DataFrame:
+    """Explain predictions of samples of a table file.
+
+    Parameters
+    ----------
+    final : FinalModel
+        The model.
+    source : str or Path
+        File as of :func:`predict_file`.
+    samples : sequence of str or None, default=None
+        Identifiers, or row numbers from 1, of the samples to explain. None explains the first ten.
+    background : str or Path or None, default=None
+        File with typical rows to compare them with. None compares with the other rows of `source`. Only the first
+        10,000 rows are used.
+    allow_missing, unknown
+        As in :meth:`~fairfold.final.model.FinalModel.predict`.
+
+    Returns
+    -------
+    DataFrame
+        As of :meth:`~fairfold.final.model.FinalModel.explain`.
+
+    Raises
+    ------
+    DataError
+        As in :meth:`~fairfold.final.model.FinalModel.explain`.
+    """
+
+    def rows_of(path: Path) -> Iterator[Rows]:
+        n_before = 0
+        for table in _tables(final, path, ROWS, allow_missing=allow_missing, unknown=unknown):
+            names = _identifiers(final, table, n_before)
+            n_before += len(names)
+            yield Rows(table, names.to_numpy())
+
+    with _advice_for_cells():
+        first = next(parts := rows_of(Path(source)))
+        others = first.background()
+        if background is not None:
+            typical = next(rows_of(Path(background)))
+            others = replace(typical, names=np.full(len(typical.names), None)).background()
+        chosen = find_samples(chain([first], parts), samples)
+        explained = [
+            explain(final, part, others, unknown=unknown, shows_progress=True) for part in chosen if len(part.names)
+        ]
+    return pd.concat(explained, ignore_index=True)
 
 
 @contextmanager
