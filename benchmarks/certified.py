@@ -2,12 +2,13 @@
 
     python benchmarks/certified.py simulate [--studies 1000] [--minutes 20]
     python benchmarks/certified.py real [--studies 50] [--minutes 20]
+    python benchmarks/certified.py held-out [--studies 200] [--minutes 20]
     python benchmarks/certified.py cost
     python benchmarks/certified.py show
 
-Each study has a seed of its own. `simulate` and `real` continue where an earlier run stopped, and add to the table
-(``--table``, by default ``resources/measured/certified.csv``). `cost` measures `certify` on 20,000 samples and 100
-labels. `show` prints the summary.
+Each study has a seed of its own. `simulate`, `real` and `held-out` continue where an earlier run stopped, and add to
+the table (``--table``, by default ``certified.csv``, and ``held_out.csv`` for `held-out`, in ``resources/measured``).
+`cost` measures `certify` on 20,000 samples and 100 labels. `show` prints the summary.
 
 - `simulate` draws 15 labels with a known probability given a score, hides positives, and fits logistic models with a
   quadratic term to the recorded labels of all folds but one. The true precision of decisions on new samples is
@@ -15,6 +16,10 @@ labels. `show` prints the summary.
 - `real` fits models to half of a complete dataset, with hidden positives. The other half is the population: a study
   draws its samples from it with replacement and hides positives of these, so that the precision on new draws is that
   of the whole population. No model has seen a sample of it.
+
+- `held-out` certifies the final model in two ways: by the models of folds (``folds``), with a final model that is
+  fitted to all samples, and by 20 % of the samples (``held out``), with one that is fitted to the rest. Studies are
+  those of `simulate`, of two sizes, and of `real`. ``n_decisions`` is per 1,000 samples.
 
 A label is wrong if the true precision of its decisions is below the target: of decisions of the models of all folds
 (``n_wrong``), which the certificate is about, and of the final model, which is fitted to all samples
@@ -35,10 +40,11 @@ Methods:
 from __future__ import annotations
 
 import argparse
+import copy
 import importlib.util
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Protocol
@@ -53,6 +59,7 @@ from fairfold.evaluation import cells_to_certify, certify
 from fairfold.evaluation.certificates import certificate_of, curves_of
 
 SEED, TARGET, N_LABELS, N_FOLDS, ROUND, AT_ONCE = 83, 0.9, 15, 3, 50, 10
+HELD_OUT, SIZES = 0.2, (1000, 5000)
 MECHANISMS = ("random", "hard", "easy", "group")
 RATES = (0.0, 0.3, 0.5)
 CHECKS = (100, 300, 600)
@@ -77,6 +84,9 @@ class Study(Protocol):
     def precision(self, label: int, threshold: float) -> tuple[float, float]:
         """Return the true precisions of decisions of the fold models and of the final model."""
 
+    def held_out(self) -> Study:
+        """Return a study whose only model is fitted without the samples that it has."""
+
 
 def kept_share(mechanism: str, rate: float, ranks: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the probability that each positive stays recorded. Ranks are those of positives, 1 for the easiest."""
@@ -87,9 +97,10 @@ def kept_share(mechanism: str, rate: float, ranks: np.ndarray, groups: np.ndarra
 class Simulated:
     """Study with 15 labels of known probabilities."""
 
-    def __init__(self, number: int, mechanism: str, rate: float, wrong: float) -> None:
+    def __init__(self, number: int, mechanism: str, rate: float, wrong: float, size: int | None = None) -> None:
         self.rng = rng = np.random.default_rng(seed_for(SEED, "study", number))
         n = int(rng.choice([500, 1000, 2500]))
+        n = size or n
         location, spread = rng.normal(-2.2, 1, N_LABELS), 2.4 * np.exp(rng.normal(0, 0.4, N_LABELS))
         top, scores = 1 - rng.choice([0, 0.02, 0.05], N_LABELS), rng.normal(size=(n, N_LABELS))
         self.eta = top / (1 + np.exp(-location - spread * _SCORES[:, None]))
@@ -101,7 +112,7 @@ class Simulated:
         Y = self.truth * (rng.random(ranks.shape) < kept_share(mechanism, rate, ranks, groups))
         if wrong:
             Y = np.where((self.truth == 0) & (rng.random(Y.shape) < wrong * self.truth.mean(axis=0)), 1, Y)
-        self.Y, fold_of = Y.astype(np.int8), rng.permutation(n) % N_FOLDS
+        self.Y, fold_of, self.place = Y.astype(np.int8), rng.permutation(n) % N_FOLDS, place
         self.grids = fitted(place, self.Y, fold_of)
         self.P = self.grids[fold_of[:, None], place, np.arange(N_LABELS)]
 
@@ -112,6 +123,14 @@ class Simulated:
             weights = _DENSITY * (grids[:, :, label] > threshold)
             found.append(float((self.eta[:, label] * weights).sum() / weights.sum()) if weights.any() else np.nan)
         return found[0], found[1]
+
+    def held_out(self) -> Simulated:
+        """Return a study whose only model is fitted without the samples that it has."""
+        aside, other = self.rng.permutation(len(self.Y)) < HELD_OUT * len(self.Y), copy.copy(self)
+        other.grids = fitted(self.place[~aside], self.Y[~aside], np.zeros((~aside).sum()))[[-1, -1]]
+        other.Y, other.truth, place = self.Y[aside], self.truth[aside], self.place[aside]
+        other.P = other.grids[0][place, np.arange(N_LABELS)]
+        return other
 
 
 def fitted(place: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
@@ -142,7 +161,7 @@ def fitted(place: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
 class Population:
     """Half of a complete dataset, with probabilities of models that are fitted to the other half."""
 
-    def __init__(self, dataset: str) -> None:
+    def __init__(self, dataset: str, chosen: Iterable[Setting]) -> None:
         from fairfold.core.arrays import to_dense
         from fairfold.datasets import prepare
         from fairfold.errors import DataError
@@ -156,7 +175,7 @@ class Population:
         self.truth, self.X = Y[~is_model], (data.X[is_model], data.X[~is_model])
         self.fold_of, reference = rng.permutation(int(is_model.sum())) % N_FOLDS, None
         self.P: dict[tuple[str, float], np.ndarray] = {}
-        for mechanism, rate, wrong in settings():
+        for mechanism, rate, wrong in chosen:
             if wrong:
                 continue
             observed = Y[is_model]
@@ -166,7 +185,7 @@ class Population:
                 observed = observed * (rng.random(ranks.shape) < kept)
             own, self.P[mechanism, rate] = self._probabilities(observed)
             reference = own if reference is None else reference
-        self.ranks = ranks_of_positives(self.P["random", 0.0][-1], self.truth)
+        self.ranks = ranks_of_positives(self.P["random", 0.0][N_FOLDS], self.truth)
 
     def _probabilities(self, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return out-of-fold probabilities of the own half, and those of all models for the population."""
@@ -175,8 +194,9 @@ class Population:
         from fairfold.models import make_model
 
         own, found = np.empty(observed.shape), []
-        for fold in range(N_FOLDS + 1):
-            train = self.fold_of != fold
+        kept = np.random.default_rng(SEED).permutation(len(observed)) >= HELD_OUT * len(observed)
+        for fold in range(N_FOLDS + 2):
+            train = self.fold_of != fold if fold <= N_FOLDS else kept
             model = make_model("logistic", random_state=SEED).fit(self.X[0][train], observed[train])
             if fold < N_FOLDS:
                 own[~train] = to_dense(model.predict_proba(self.X[0][~train]), "P", DataError)
@@ -194,7 +214,8 @@ class Drawn:
         self.truth, self.ranks = population.truth[rows], population.ranks[rows]
         kept = kept_share(mechanism, rate, self.ranks, np.broadcast_to(rows[:, None], self.ranks.shape))
         self.Y = (self.truth * (rng.random(kept.shape) < kept)).astype(np.int8)
-        self.of_all, self.population = population.P[mechanism, rate], population.truth
+        *of_all, self.of_rest = population.P[mechanism, rate]
+        self.of_all, self.population, self.rows = np.stack(of_all), population.truth, rows
         self.P = self.of_all[fold_of, rows]
 
     def precision(self, label: int, threshold: float) -> tuple[float, float]:
@@ -205,6 +226,13 @@ class Drawn:
             right = (decided & (self.population[:, label] == 1)).sum()
             found.append(float(right / decided.sum()) if decided.any() else np.nan)
         return found[0], found[1]
+
+    def held_out(self) -> Drawn:
+        """Return a study whose only model is fitted without the samples that it has."""
+        aside, other = self.rng.permutation(len(self.Y)) < HELD_OUT * len(self.Y), copy.copy(self)
+        other.of_all, other.P = np.stack([self.of_rest, self.of_rest]), self.of_rest[self.rows[aside]]
+        other.Y, other.truth = self.Y[aside], self.truth[aside]
+        return other
 
 
 def ranks_of_positives(P: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -277,6 +305,11 @@ def naive(P: np.ndarray, kept: float) -> np.ndarray:
     return np.where(last >= 0, falling[last, np.arange(P.shape[1])] * kept * (1 - 1e-12), np.nan)
 
 
+def certified(Y: np.ndarray, P: np.ndarray, **options: float) -> np.ndarray:
+    """Return the certified threshold of each label, NaN without one."""
+    return np.array([certificate_of(curve, TARGET, 0.05, **options).threshold for curve in curves_of(Y, P)])
+
+
 def thresholds_of(
     study: Study, rate: float, wrong: float, *, with_mapie: bool
 ) -> Iterator[tuple[str, int, np.ndarray, int]]:
@@ -286,9 +319,7 @@ def thresholds_of(
         if sheet is not None:
             labels = labels.copy()
             labels[sheet["sample"], sheet["label_index"]] = sheet["label"]
-        return np.array(
-            [certificate_of(curve, TARGET, 0.05, **options).threshold for curve in curves_of(labels, study.P)]
-        )
+        return certified(labels, study.P, **options)
 
     found, n_used = thresholds(study.Y), 0
     yield "certified", 0, found, 0
@@ -307,11 +338,18 @@ def thresholds_of(
         yield "MAPIE", 0, mapie_thresholds(study.truth, study.P), 0
 
 
-def settings() -> Iterator[tuple[str, float, float]]:
+Setting = tuple[str, float, float]
+HELD_OUT_SETTINGS: tuple[Setting, ...] = (("random", 0.0, 0.0), ("hard", 0.3, 0.0))
+
+
+def settings() -> Iterator[Setting]:
     """Yield mechanisms with rates, and shares of wrong recorded positives."""
     yield "random", 0.0, 0.0
     yield from ((mechanism, rate, 0.0) for rate in RATES[1:] for mechanism in MECHANISMS)
     yield from (("random", 0.0, wrong) for wrong in (0.01, 0.02, 0.05))
+
+
+RowsOf = Callable[[str, int, Population | None], Iterator[dict[str, object]]]
 
 
 def rows_of(data: str, number: int, population: Population | None) -> Iterator[dict[str, object]]:
@@ -326,23 +364,40 @@ def rows_of(data: str, number: int, population: Population | None) -> Iterator[d
             study = Drawn(population, data, number, mechanism, rate)
         with_mapie = bool(MAPIE) and (population is not None or number < MAPIE_STUDIES)
         for method, n, thresholds, used in thresholds_of(study, rate, wrong, with_mapie=with_mapie):
-            labels = [
-                each for each in np.flatnonzero(np.isfinite(thresholds)) if (study.P.T[each] > thresholds[each]).any()
-            ]
-            true, final = np.array([study.precision(label, thresholds[label]) for label in labels]).reshape(-1, 2).T
-            counts = {
-                "n_studies": 1,
-                "n_labels": study.P.shape[1],
-                "n_certified": len(labels),
-                "n_wrong": int((true < TARGET).sum()),
-                "n_wrong_final": int((final < TARGET).sum()),
-                "final_gap": float(np.nansum(final - true)),
-                "n_decisions": int((study.P[:, labels] > thresholds[labels]).sum()),
-                "n_checked": used,
-                "seconds": time.process_time() - start,
-            }
+            counts = counts_of(study, thresholds) | {"n_checked": used, "seconds": time.process_time() - start}
             start = time.process_time()
             yield dict(zip(KEYS, [data, mechanism, rate, wrong, method, n], strict=True)) | counts
+
+
+def counts_of(study: Study, thresholds: np.ndarray) -> dict[str, float]:
+    """Count certified, wrong and decided labels of a study."""
+    labels = [each for each in np.flatnonzero(np.isfinite(thresholds)) if (study.P.T[each] > thresholds[each]).any()]
+    true, final = np.array([study.precision(label, thresholds[label]) for label in labels]).reshape(-1, 2).T
+    return {
+        "n_studies": 1,
+        "n_labels": study.P.shape[1],
+        "n_certified": len(labels),
+        "n_wrong": int((true < TARGET).sum()),
+        "n_wrong_final": int((final < TARGET).sum()),
+        "final_gap": float(np.nansum(final - true)),
+        "n_decisions": int((study.P[:, labels] > thresholds[labels]).sum()),
+    }
+
+
+def rows_of_held_out(data: str, number: int, population: Population | None) -> Iterator[dict[str, object]]:
+    """Yield a row for each setting of one study, certified by folds and by held-out samples."""
+    for mechanism, rate, wrong in HELD_OUT_SETTINGS:
+        start = time.process_time()
+        if population is None:
+            whole: Study = Simulated(number, mechanism, rate, wrong, int(data.split()[1]))
+        else:
+            whole = Drawn(population, data, number, mechanism, rate)
+        for method, study in (("folds", whole), ("held out", whole.held_out())):
+            counts = counts_of(study, certified(study.Y, study.P))
+            counts["n_decisions"] = round(1000 * counts["n_decisions"] / len(study.P))
+            counts |= {"n_checked": 0, "seconds": time.process_time() - start}
+            start = time.process_time()
+            yield dict(zip(KEYS, [data, mechanism, rate, wrong, method, 0], strict=True)) | counts
 
 
 def add(table: Path, pending: list[dict[str, object]], number: int) -> None:
@@ -362,14 +417,17 @@ def add(table: Path, pending: list[dict[str, object]], number: int) -> None:
     print(new["data"].iloc[0], f"{number + 1} studies, {time.process_time():.0f} s", flush=True)
 
 
-def run(table: Path, data: str, n_studies: int, minutes: float) -> None:
+def run(
+    table: Path, data: str, n_studies: int, minutes: float, rows: RowsOf = rows_of, chosen: Iterable[Setting] = ()
+) -> None:
     """Add studies to the table until their number or the processor time is reached."""
     own = pd.read_csv(table).query("data == @data") if table.exists() else pd.DataFrame()
     numbers = range(int(own["last"].max()) + 1 if len(own) else 0, n_studies)
-    population = Population(data) if len(numbers) and data != "simulated" else None
+    is_real = len(numbers) and data in DATASETS
+    population = Population(data, chosen or settings()) if is_real else None
     pending: list[dict[str, object]] = []
     for number in numbers:
-        pending += rows_of(data, number, population)
+        pending += rows(data, number, population)
         is_over = time.process_time() > 60 * minutes
         if (number + 1) % AT_ONCE == 0 or number == numbers[-1] or is_over:
             add(table, pending, number)
@@ -400,17 +458,22 @@ def show(table: Path) -> None:
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["simulate", "real", "cost", "show"])
+    parser.add_argument("command", choices=["simulate", "real", "held-out", "cost", "show"])
     parser.add_argument("--studies", type=int)
     parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--table", type=Path, default=Path("resources", "measured", "certified.csv"))
+    parser.add_argument("--table", type=Path)
     options = parser.parse_args()
+    name = "held_out.csv" if options.command == "held-out" else "certified.csv"
+    options.table = options.table or Path("resources", "measured", name)
     if options.command == "cost":
         cost()
     elif options.command == "show":
         show(options.table)
     elif options.command == "simulate":
         run(options.table, "simulated", options.studies or 1000, options.minutes)
+    elif options.command == "held-out":
+        for data in (*(f"simulated {size}" for size in SIZES), *DATASETS):
+            run(options.table, data, options.studies or 200, options.minutes, rows_of_held_out, HELD_OUT_SETTINGS)
     else:
         for dataset in DATASETS:
             run(options.table, dataset, options.studies or 50, options.minutes)

@@ -33,6 +33,7 @@ def test_the_worked_example(root, study):
     header = re.search(r"```csv\n(.*)\n", text)[1]
     config = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1])
     config["weak_labels"].update(forest={"n_trees": 5, "max_levels": 1}, missing_rates=[50])
+    config["data"]["set_aside"] = 0.2
     mine = study(config)
     table = plants(150)
     assert ",".join(table) == header
@@ -41,7 +42,7 @@ def test_the_worked_example(root, study):
     assert code == 0, output
     sizes = pd.read_csv(mine.folder / "results/tables/datasets.csv")
     assert sizes["labels_are"].tolist() == ["unknown"]
-    assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 150, 3, 2]]
+    assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 120, 3, 2]]
     recommended = pd.read_csv(mine.folder / "results/recommendation/sentences.csv")
     assert set(recommended["dataset"]) == {"my-plants"}
     assert list(recommended["use"].unique()) == ["data", "ranking", "threshold"]
@@ -61,7 +62,8 @@ def test_the_worked_example(root, study):
     assert len(files) < 150 and sum(path.stat().st_size for path in files) < 60_000_000
     assert len(report) < 2_000_000 and "<title>Use " in report
     home = mine.folder / "results/final/my-plants"
-    assert (home / "README.md").read_text().startswith(f"# {best['average_precision']}, fitted on my-plants\n")
+    card = (home / "README.md").read_text()
+    assert card.startswith(f"# {best['average_precision']}, fitted on my-plants\n")
     table[:7].drop(columns="label_shade").to_csv(mine.folder / "new.csv", index=False)
     assert main(["predict", str(home), str(mine.folder / "new.csv"), "-o", str(mine.folder / "found.csv")]) == 0
     scores = pd.read_csv(mine.folder / "results/final/my-plants/label_scores.csv")
@@ -70,7 +72,7 @@ def test_the_worked_example(root, study):
     }
     label_errors = pd.read_csv(mine.folder / "results/final/my-plants/likely_label_errors.csv")
     for row in label_errors[label_errors["kind"] == "missing"][:5].itertuples():
-        assert table.loc[row.sample - 1, row.label] == 0  # row numbers start at 1
+        assert table.loc[row.sample - 1, row.label] == 0  # rows of the file, from 1
     precision = pd.read_csv(mine.folder / "results/final/my-plants/label_error_precision.csv")
     assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
@@ -83,7 +85,8 @@ def test_the_worked_example(root, study):
     of_study = pd.read_csv(mine.folder / "results/tables/certified/my-plants.csv")
     assert of_study["label"].tolist() == ["label_shade", "label_drought"]
     n = of_study["threshold"].notna().sum()
-    assert f"For {n} of 2 labels, at least" in text
+    assert f"For {n} of 2 labels, at least" in text and "(the final model on 30 held-out samples)" in text
+    assert f"{n} of 2 labels have a threshold" in card and "by 30 samples that were held out" in card
 
 
 def own(**changes):

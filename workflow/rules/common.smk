@@ -58,6 +58,12 @@ def strict_audit_of(wildcards):
     return [ancient(f"results/datasets/{wildcards.dataset}.audit.csv")] if is_audited else []
 
 
+def set_aside_of(dataset):
+    """Return the share of samples that is set aside, with its seed; nothing if all samples are in the study."""
+    is_part = dataset in [*STUDY.weak_labels.datasets, *STUDY.final.datasets]
+    return [STUDY.data.set_aside, STUDY.seed] if STUDY.data.set_aside and is_part else []
+
+
 def checked_cells_of(dataset):
     """Return the file with the cells of a dataset that a person has checked; nothing without such a file."""
     path = f"{STUDY.weak_labels.checked_cells}/{dataset}.csv"

@@ -16,6 +16,28 @@ rule prepare_dataset:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
         versions=lambda wildcards: CATALOG[wildcards.dataset].versions,
+        set_aside=lambda wildcards: set_aside_of(wildcards.dataset),
+        held_out=False,
+        code=code_of("prepare_dataset"),
+    script:
+        "../scripts/prepare_dataset.py"
+
+
+# The table is read a second time, because few studies set samples aside.
+rule set_samples_aside:
+    output:
+        "results/held_out/{dataset}.npz",
+    log:
+        "results/logs/set_samples_aside/{dataset}.log",
+    localrule: True  # as the rule above
+    conda:
+        "../envs/environment.yaml"
+    params:
+        dataset=lambda wildcards: wildcards.dataset,
+        fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
+        versions=lambda wildcards: CATALOG[wildcards.dataset].versions,
+        set_aside=lambda wildcards: set_aside_of(wildcards.dataset),
+        held_out=True,
         code=code_of("prepare_dataset"),
     script:
         "../scripts/prepare_dataset.py"

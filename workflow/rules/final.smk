@@ -1,9 +1,10 @@
-# Fit the final model, recommended or named in the configuration, on all rows and examine the labels with it.
+# Fit the final model, recommended or named in the configuration, and examine the labels with it.
 
 
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
+        held_out=["results/held_out/{dataset}.npz"] if STUDY.data.set_aside else [],
         folds=folds_of(STUDY, STUDY.folds.n_splits),
         recommendation=recommended_of,
         # cells that a person has checked
@@ -18,6 +19,7 @@ rule fit_final_model:
             else []
         ),
     output:
+        **{"certified": "results/tables/certified/{dataset}.csv"} if STUDY.data.set_aside else {},
         # The earlier model can predict until the new one replaces it.
         model=update("results/final/{dataset}/model.fairfold"),
         columns=update("results/final/{dataset}/columns.json"),

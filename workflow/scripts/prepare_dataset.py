@@ -12,4 +12,5 @@ with logged(snakemake.log):
     from fairfold.datasets.preparation import prepare_for_study
 
     # The configuration is no parameter of the rule, because other settings must not prepare the data again.
-    prepare_for_study(snakemake.params.dataset, snakemake.config, screen).save(snakemake.output[0])
+    params = snakemake.params
+    prepare_for_study(params.dataset, snakemake.config, screen, held_out=params.held_out).save(snakemake.output[0])

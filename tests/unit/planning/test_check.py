@@ -73,6 +73,13 @@ def checked(**changes):
             "config.folds.n_repeats: found 3, but data.variants.split.folds gives a single split",
         ),
         (
+            {
+                "data": {"set_aside": 0.2, "variants": {"split": {"of": "bibtex", "folds": "published"}}},
+                "weak_labels": {"datasets": ["split"]},
+            },
+            "config.data.set_aside: found 0.2, but split has folds of its own. Leave out one of them.",
+        ),
+        (
             {"data": {"variants": {"x": {"of": "bibtex", "folds": "publishd"}}}},
             "config.data.variants.x.folds: unknown value 'publishd': did you mean 'published'",
         ),

@@ -238,10 +238,12 @@ def test_tables_and_cards_have_checked_scores(make_facts, tmp_path):
 def test_certified_labels_are_stated(make_facts):
     facts = make_facts()
     assert "certified" not in text_of(facts)
-    answers = {name: replace(each, certified=[9, 15]) for name, each in facts.answers.items()}
+    answers = {name: replace(each, certified=[9, 15, 200]) for name, each in facts.answers.items()}
     facts.__dict__["answers"] = answers
     facts.memo.pop("values", None)
     text = text_of(facts)
+    assert "200 samples of plants were held out" in text and "They only certify decisions of the final model." in text
+    assert "predictions of the final model for the held-out samples" in text
     assert "In plants, 9 of 15 examined labels have a threshold above which a precision of 90 % is certified." in text
     assert "exact binomial bounds" in text and "if recorded positives are right" in text
 

@@ -37,6 +37,7 @@ from fairfold.answer.undecided import samples_sentence
 from fairfold.answer.verdict import sentences_on_others, sentences_on_twins, verdict_sentence
 from fairfold.core.files import read_json, write_json
 from fairfold.errors import DataError, count
+from fairfold.evaluation.certified import n_held_out_of
 from fairfold.evaluation.compare import BEST, GUESSING
 from fairfold.metrics.registry import METRICS
 
@@ -79,7 +80,8 @@ class Answer:
     decisions, samples : str or None
         Sentences that name a better model for decisions, and the number of samples that would tell two models apart.
     certified : list of int
-        Number of labels with a precision that is certified at the default target, and number of examined labels.
+        Number of labels with a precision that is certified at the default target, of examined labels, and of held-out
+        samples that certify the final model, 0 if out-of-fold predictions are certified.
     rows : list of dict
         Rows of the leaderboard, with the values of ``fairfold.answer.leaderboard.COLUMNS``.
     rope : float
@@ -175,7 +177,7 @@ class Answer:
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
-            certified=[int(own["certified"]["threshold"].notna().sum()), len(own["certified"])],
+            certified=_numbers_of_certificates(own["certified"]),
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
@@ -277,6 +279,10 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def _numbers_of_certificates(certified: pd.DataFrame) -> list[int]:
+    return [int(certified["threshold"].notna().sum()), len(certified), n_held_out_of(certified)]
 
 
 def _on_decisions(numbers: pd.DataFrame, best: str) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from fairfold.core.defaults import CONFIDENCE, PRECISION
 from fairfold.errors import count, shortened
-from fairfold.evaluation.certificates import CONFIDENCE, PRECISION
 from fairfold.metrics.registry import METRICS
 
 HARDNESS = "roc_auc"
@@ -62,13 +62,15 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
         yield f"Hardest labels for {model} by {score}, where 0.5 is guessing: {', '.join(named)}."
 
 
-def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
+def sentence_on_certificates(n_certified: int, n_labels: int, n_held_out: int = 0) -> str | None:
     """State how many labels have a certified precision.
 
     Parameters
     ----------
     n_certified, n_labels : int
         Numbers of labels with a certificate, and of examined labels.
+    n_held_out : int, default=0
+        Number of held-out samples that certify the final model. 0 if out-of-fold predictions are certified.
 
     Returns
     -------
@@ -78,10 +80,12 @@ def sentence_on_certificates(n_certified: int, n_labels: int) -> str | None:
     Examples
     --------
     >>> sentence_on_certificates(0, 2)
-    'For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % confidence.'
+    'For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % confidence \
+(out-of-fold predictions).'
     """
     if not n_labels:
         return None
     right = f"at least {100 * PRECISION:g} % of the positive predictions above a threshold are right"
-    found = f"For {n_certified} of {count(n_labels, 'label')}, {right}, with {100 * CONFIDENCE:g} % confidence."
+    by = f"the final model on {n_held_out:,} held-out samples" if n_held_out else "out-of-fold predictions"
+    found = f"For {n_certified} of {count(n_labels, 'label')}, {right}, with {100 * CONFIDENCE:g} % confidence ({by})."
     return f"{found} `fairfold predict --precision {PRECISION:g}` decides only these." if n_certified else found

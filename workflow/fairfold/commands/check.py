@@ -102,7 +102,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_certify(options: argparse.Namespace) -> None:
-    from fairfold.evaluation.certificates import CONFIDENCE, check_targets
+    from fairfold.core.defaults import CONFIDENCE
+    from fairfold.evaluation.certificates import check_targets
 
     check_targets(options.certify, CONFIDENCE, None, 0, "--certify")
     if options.sheet is not None:
@@ -170,6 +171,11 @@ def _chosen(options: argparse.Namespace, dataset: str, data: Dataset, ids: list[
     from fairfold.recommendation.checked import read_checked, read_study_predictions
 
     answer = recommend.answers_of(options.study)[dataset]
+    if n_held_out := answer.certified[2]:
+        raise DataError(
+            f"--certify: {n_held_out:,} held-out samples certify the final model, and checks of other samples change "
+            "nothing. Use --cells alone, or a study without --hold-out."
+        )
     predicted = read_study_predictions(options.study / "results", dataset)
     if answer.model not in predicted:
         raise DataError(

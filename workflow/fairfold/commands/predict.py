@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfold.core.defaults import CONFIDENCE
 from fairfold.errors import DataError, count
-from fairfold.evaluation.certificates import CONFIDENCE
-from fairfold.evaluation.certified import UNSURE, Certified
+from fairfold.evaluation.certified import UNSURE, Certified, n_held_out_of
 from fairfold.tables.names import composed
 
 if TYPE_CHECKING:
@@ -136,7 +136,9 @@ def run(options: argparse.Namespace) -> None:
     if objective is not None:
         found = objective.certificates(final.certified_curves())
         certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"
-        line = f"{certified} at {100 * options.precision:g} %: {sum(decided):,} of {n_samples:,} samples decided"
+        n_held_out = n_held_out_of(final.certified_curves())
+        by = f" by {n_held_out:,} held-out samples" if n_held_out else ""
+        line = f"{certified} at {100 * options.precision:g} %{by}: {sum(decided):,} of {n_samples:,} samples decided"
         print(line, file=messages_beside(options.output))
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
-_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict", "private")
+_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict", "hold_out", "private")
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3}
@@ -98,6 +98,8 @@ def add_to(commands: Any) -> None:
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
+    held_out = "set aside this share of the rows, such as 0.2, before the study, and certify the final model by them"
+    add("--hold-out", type=float, metavar="SHARE", help=held_out)
     final = "fit the recommended model to all rows (default for a table)"
     add("--final", action=argparse.BooleanOptionalAction, help=final)
     private = "leave the sketch of the training data out of the final model, which then finds no unlike rows"
@@ -272,6 +274,8 @@ def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[
     table = Path(options.table)
     check_file(table)
     check_options(options)
+    if options.hold_out is not None and options.final is False:
+        raise ConfigError("--hold-out certifies the final model. Leave out --no-final or --hold-out.")
     if options.hierarchy:
         check_file(Path(options.hierarchy), "--hierarchy")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
@@ -400,5 +404,6 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
     study["data"] |= {"strict": True} if options.strict else {}
+    study["data"] |= {"set_aside": options.hold_out} if options.hold_out is not None else {}
     final = {"fit": True} | ({"sketch": False} if options.private else {})
     return study | ({"final": final} if _fits_final(options) else {})

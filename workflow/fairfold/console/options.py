@@ -30,6 +30,7 @@ _PLACES = [
     (r"(?:config\.)?folds\.n_repeats", "--repeats"),
     (r"(?:config\.)?folds\.n_splits", "--folds"),
     (r"config\.seed", "--seed"),
+    (r"(?:config\.)?data\.set_aside", "--hold-out"),
 ]
 _ADVICE = [
     (r"\(ignore\)", "(--ignore)"),

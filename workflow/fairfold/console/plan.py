@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _COMPARISON, _CURVE, _FINAL, _OTHERS = "train and score models", "learning curve", "final model", "other steps"
 _STAGES = {
     "prepare_dataset": "read and audit the data",
+    "set_samples_aside": "read and audit the data",
     "describe_study": "read and audit the data",
     "split_dataset": "split into folds",
     "compare_models": _COMPARISON,

@@ -30,7 +30,7 @@ LOCK = "fairfold-command"
 """Name of the lock of a command that changes a study."""
 _PACKAGES = Path(".snakemake", "pip-deployments")  # Snakemake adds it to the path of Python.
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
-_READ_DATA = ("prepare_dataset", "describe_study")  # rules
+_READ_DATA = ("prepare_dataset", "set_samples_aside", "describe_study")  # rules
 _OF_DATA = ("CellError", "DataError")
 _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message

@@ -23,5 +23,11 @@ PERCENTILE = 0.95
 THRESHOLD = 0.5
 """Probability above which a label is predicted or imputed."""
 
+PRECISION = 0.9
+"""Precision that is certified."""
+
+CONFIDENCE = 0.95
+"""Confidence of a certificate."""
+
 SCORE = "average_precision"
 """Score that ranks models and tunes them."""

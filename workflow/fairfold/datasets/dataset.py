@@ -278,6 +278,26 @@ class Dataset:
         """
         return self.label_density * len(self.label_names)
 
+    def of(self, rows: np.ndarray) -> Dataset:
+        """Select samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool
+            Indices or mask of the samples.
+
+        Returns
+        -------
+        Dataset
+            Dataset of these samples, with the same columns.
+        """
+        of_samples = {name: getattr(self, name) for name in ("X", "Y", *_OF_SAMPLES)}
+        parts = {name: values[rows] for name, values in of_samples.items() if values is not None}
+        if self.groups is not None:
+            present, parts["groups"] = np.unique(parts["groups"], return_inverse=True)
+            parts["group_names"] = tuple(self.group_names[group] for group in present) if self.group_names else ()
+        return dataclasses.replace(self, **parts)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the dataset to a compressed ``.npz`` file of plain arrays.
 

@@ -25,6 +25,7 @@ from fairfold.datasets.categories import Categories, natural_order
 from fairfold.datasets.columns import account_line, identifiers, roles_of
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.fetch import fetch
+from fairfold.datasets.held_out import is_held_out
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.requirements import check_requirements
 from fairfold.datasets.typed import TypedColumns
@@ -38,7 +39,9 @@ from fairfold.tables.table import Table, first_cell, label_columns, position_of
 logger = logging.getLogger(__name__)
 
 
-def prepare_for_study(dataset: str, config: Any, screen: logging.Handler | None = None) -> Dataset:
+def prepare_for_study(
+    dataset: str, config: Any, screen: logging.Handler | None = None, *, held_out: bool = False
+) -> Dataset:
     """Prepare a dataset of a study.
 
     Parameters
@@ -49,11 +52,13 @@ def prepare_for_study(dataset: str, config: Any, screen: logging.Handler | None 
         Checked configuration. Jobs have a mapping, so that new settings of other parts do not outdate the data.
     screen : logging.Handler or None, default=None
         Handler that also receives how decimal marks of a user's file are read.
+    held_out : bool, default=False
+        Whether to return the samples that are set aside, instead of the others.
 
     Returns
     -------
     Dataset
-        The dataset.
+        The dataset, without the samples that are set aside if the study has a final model of it.
 
     Raises
     ------
@@ -72,7 +77,13 @@ def prepare_for_study(dataset: str, config: Any, screen: logging.Handler | None 
         cache=cache,
         offline=offline,
     )
-    if is_own:  # Datasets of the catalog are large enough.
+    share = setting("data.set_aside", config)
+    if share is not None and dataset in (*setting("weak_labels.datasets", config), *setting("final.datasets", config)):
+        if data.sample_ids is None:  # Later steps number the samples as the file does.
+            data = dataclasses.replace(data, sample_ids=np.arange(1, data.shape[0] + 1).astype(str))
+        is_aside = is_held_out(data, share, setting("seed", config))
+        data = data.of(is_aside if held_out else ~is_aside)
+    if is_own and not held_out:  # Datasets of the catalog are large enough.
         check_requirements(data, config)
     return data
 

@@ -285,6 +285,11 @@ class Data(Settings):
     strict: bool = False
     """Whether an error of the audit stops the study. Otherwise it stands first in the answer."""
 
+    set_aside: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Share of the samples of each dataset of `weak_labels` and `final` that is set aside before everything else. The
+    final model is not fitted to them, and [certifies its own decisions](/guide/decide-with-a-guarantee.md) by them.
+    Whole groups are set aside at random, or whole test periods, the latest ones."""
+
     labels_are: LabelsAre = "unknown"
     """State of the labels of all datasets of the catalog; see `own`. The comparison of imputation methods in
     `config/paper.yaml` declares them `incomplete`, as the paper assumes at all missing rates."""

@@ -37,13 +37,12 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.defaults import CONFIDENCE, PRECISION
 from fairfold.core.groups import numbered
 from fairfold.core.validation import UNMEASURED, Negatives, check_negatives, check_weights, check_whole_number
 from fairfold.errors import DataError
 from fairfold.metrics.plain_scores import check_pair
 
-PRECISION, CONFIDENCE = 0.9, 0.95
-"""Default target and confidence of a certificate."""
 _STEP = 1.2  # Ratio of the numbers of allowed wrong decisions at neighboring thresholds of the grid.
 _N_STEPS = 80  # of the grid, which ends at ten million allowed wrong decisions
 _LATEST_START = 2  # Last threshold of the grid to begin with; later ones need more right decisions, or more checks.

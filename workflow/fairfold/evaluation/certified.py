@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import CONFIDENCE, PRECISION
 from fairfold.core.validation import Negatives
 from fairfold.errors import ModelError
 from fairfold.evaluation.certificates import (
-    CONFIDENCE,
-    PRECISION,
     Certificate,
     Curve,
     certificate_of,
@@ -25,6 +24,10 @@ from fairfold.evaluation.certificates import (
 )
 
 UNSURE = "unsure"
+CERTIFIED = ["label", "threshold", "precision_low", "recall", "recall_low", "recall_high", "per_1000", "reason"]
+"""Columns of a table of certified decisions."""
+N_HELD_OUT = "n_held_out"
+"""Column with the number of held-out samples by which the final model is certified. Out-of-fold predictions lack it."""
 COLUMNS = ["label", "decision", *Curve._fields]
 """Columns of a table of curves. ``decision`` is 1 above a threshold of the probability, 0 above one of the opposite."""
 _RATIO = 1.05  # of the stored numbers of decisions; all small ones are stored
@@ -76,6 +79,22 @@ def curve_table(
             stored = curve.at(np.flatnonzero(np.diff(step, append=np.inf) > 0))
             found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict(), "n_cells": n}))
     return pd.concat(found, ignore_index=True)[[*COLUMNS, "n_cells"]]
+
+
+def n_held_out_of(table: pd.DataFrame) -> int:
+    """Return the number of held-out samples that certify decisions, or 0 for out-of-fold predictions.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Curves, or certified decisions.
+
+    Returns
+    -------
+    int
+        Number of samples.
+    """
+    return int(table[N_HELD_OUT].iloc[0]) if N_HELD_OUT in table and len(table) else 0
 
 
 def _n_measured(Y: Matrix) -> np.ndarray:

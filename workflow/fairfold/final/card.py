@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.core.defaults import SCORE
+from fairfold.core.defaults import CONFIDENCE, PRECISION, SCORE
 from fairfold.core.digits import decimals_of
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError, count, listed
-from fairfold.evaluation.certificates import CONFIDENCE, PRECISION
-from fairfold.evaluation.certified import Certified
+from fairfold.evaluation.certified import Certified, n_held_out_of
 from fairfold.metrics.corrections import NOT_CORRECTED
 from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.complete_scores import is_correctable
@@ -201,11 +200,13 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
 def _certified(curves: pd.DataFrame) -> Iterator[str]:
     yield "## Certified decisions\n"
     found = Certified().certificates(curves)
-    rows = found[found["reason"] == ""]
+    rows, by = found[found["reason"] == ""], "The certificates are about out-of-fold predictions."
+    if n_held_out := n_held_out_of(curves):
+        by = f"The certificates are about this model, by {n_held_out:,} samples that were held out before the study."
     yield (
         f"{len(rows)} of {count(len(found), 'label')} have a threshold above which at least {100 * PRECISION:g} % of "
         f"decisions are right, with {100 * CONFIDENCE:g} % confidence for each label, if recorded positives are right. "
-        "The certificates are about out-of-fold predictions. `--precision 0.9` of the command above applies them.\n"
+        f"{by} `--precision 0.9` of the command above applies them.\n"
     )
     if len(rows):
         yield "| label | threshold | precision at least | recorded positives found |\n|---|---|---|---|"

@@ -15,6 +15,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.certificates import certify
+from fairfold.evaluation.certified import CERTIFIED
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.final.labels import label_scores
 from fairfold.recommendation import predictions
@@ -22,7 +23,6 @@ from fairfold.recommendation.certified_cells import cells_among, known_cells
 from fairfold.recommendation.guessing import n_models_above_chance
 
 _SCORES = ("average_precision", "roc_auc", "mcc")
-_CERTIFIED = ["label", "threshold", "precision_low", "recall", "recall_low", "recall_high", "per_1000", "reason"]
 
 
 def describe_predictions(
@@ -64,7 +64,7 @@ def describe_predictions(
     ends = [f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high")]
     counts = ["n_positives", "n_expected", "n_true_positives"]
     scores = pd.DataFrame({"label": names}, columns=["label", *counts, *ends])
-    certified = pd.DataFrame(columns=_CERTIFIED)
+    certified = pd.DataFrame(columns=CERTIFIED)
     if tested.any():
         scores = label_scores(
             Y[tested],
@@ -77,7 +77,7 @@ def describe_predictions(
         groups, weights = (None if each is None else each[tested] for each in (data.groups, data.weights))
         cells = None if checked is None else cells_among(checked, tested, labels)
         of_labels = certify(Y[tested], best[tested].clip(0, 1), checked=cells, groups=groups, weights=weights)
-        certified = of_labels.assign(label=names, per_1000=1000 * of_labels["n_decisions"] / tested.sum())[_CERTIFIED]
+        certified = of_labels.assign(label=names, per_1000=1000 * of_labels["n_decisions"] / tested.sum())[CERTIFIED]
     above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)
     share = curve.groupby("label")["share"].first()
@@ -104,7 +104,7 @@ def describe_all(
     predictions : sequence of str
         Files with predictions, in the folders ``DATASET/rate-RATE``.
     made : mapping of str to str or sequence of str
-        File ``leaderboard``, and a file to write for each dataset and table.
+        File ``leaderboard``, and a file to write for each dataset and table. A table without files is not written.
     seed : int
         Seed of the study.
     cells : sequence of str, default=()
@@ -115,4 +115,5 @@ def describe_all(
         predicted = read_predictions(path for path in predictions if Path(path).parts[-3] == data.id)
         checked = known_cells((path for path in cells if Path(path).stem == data.id), data.version)
         for name, table in describe_predictions(data, predicted, board, seed=seed, checked=checked).items():
-            write_table(table, made[name][number])
+            if made[name]:
+                write_table(table, made[name][number])

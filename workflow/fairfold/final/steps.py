@@ -12,7 +12,8 @@ from fairfold.datasets.columns import account_line
 from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.dependence import partial_dependence
-from fairfold.final.examined import examine_labels
+from fairfold.final.examined import certify_held_out, examine_labels
+from fairfold.final.labels import examined_labels
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.settings import FITS_PER_FOLD
 from fairfold.models.description import pool_weights
@@ -25,11 +26,12 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     Parameters
     ----------
     files : namespace of str or sequence of str
-        Files ``dataset`` and ``folds``, and lists: ``checked``, and with at most one file ``recommendation``,
-        ``rates``, ``scores``.
+        Files ``dataset`` and ``folds``, and lists: ``checked``, and with at most one file ``held_out``,
+        ``recommendation``, ``rates``, ``scores``.
     made : mapping of str to str
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
-        :func:`~fairfold.final.examined.examine_labels`, ``dependence`` and ``weights``.
+        :func:`~fairfold.final.examined.examine_labels`, ``dependence`` and ``weights``. ``certified`` is written if
+        samples are held out.
     params : namespace
         ``model`` (its name, or None for the recommended one), ``sketch``, ``score``, ``seed``, ``hidden``, and the
         ``settings`` of each model that can be recommended.
@@ -55,6 +57,8 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
     how = {"hidden": params.hidden, "checked": certain.Y, **options}
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
+    for path in files.held_out:
+        examined |= certify_held_out(fitted, Dataset.load(path), examined_labels(data.Y))
     strongest = examined["importance"]
     more = {"dependence": partial_dependence(fitted.model, data, strongest), "weights": pool_weights(fitted.model)}
     of_model = {"dataset": data.id, "model": name}

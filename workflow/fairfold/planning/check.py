@@ -116,6 +116,7 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
         catalog[dataset].require_complete()
     _check_folds(study, catalog)
     _check_repeats(study, catalog)
+    _check_set_aside(study, catalog)
     _check_scored(study)
     _check_mechanisms(study)
     return study
@@ -168,6 +169,18 @@ def _check_repeats(study: Study, catalog: Catalog) -> None:
             raise ConfigError(
                 f"config.folds.n_repeats: found {repeats}, but {key} gives a single split. Set it to 1, or leave "
                 f"{key} out."
+            )
+
+
+def _check_set_aside(study: Study, catalog: Catalog) -> None:
+    """Refuse to set samples aside of datasets with folds of their own."""
+    if study.data.set_aside is None:
+        return
+    for dataset in (*study.weak_labels.datasets, *study.final.datasets):
+        if catalog[dataset].folds or catalog[dataset].tests_split:
+            raise ConfigError(
+                f"config.data.set_aside: found {study.data.set_aside:g}, but {dataset} has folds of its own. Leave out "
+                "one of them."
             )
 
 

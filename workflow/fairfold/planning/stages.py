@@ -521,6 +521,8 @@ def final_stage(study: Study) -> FinalStage:
         "results/final/{dataset}/report.html",
         dataset=datasets,
     )
+    if study.data.set_aside:
+        files += paths("results/held_out/{dataset}.npz", "results/tables/certified/{dataset}.csv", dataset=datasets)
     models = [final.model] if final.model else study.weak_labels.models
     if not final.model:  # The answer says why this model is recommended.
         files.append("results/recommendation/answer.json")

@@ -189,8 +189,13 @@ class Facts:
 
     @property
     def certified(self) -> dict[str, list[int]]:
-        """Numbers of labels with a certified precision and of examined labels, for each dataset with certificates."""
+        """Numbers of labels with a certified precision, of examined labels and of held-out samples, by dataset."""
         return {name: answer.certified for name, answer in self.answers.items() if answer.certified[0]}
+
+    @property
+    def held_out(self) -> dict[str, int]:
+        """Number of samples that were set aside before the study, for each dataset with some."""
+        return {name: answer.certified[2] for name, answer in self.answers.items() if answer.certified[2]}
 
     @property
     def missing(self) -> pd.DataFrame:

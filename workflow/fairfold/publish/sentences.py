@@ -16,13 +16,13 @@ from fairfold import __version__
 from fairfold.answer.coverage import held_intervals
 from fairfold.answer.leaderboard import DECIDING
 from fairfold.core.config import load_yaml
+from fairfold.core.defaults import PRECISION
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
 from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import listed, shortened
-from fairfold.evaluation.certificates import PRECISION
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
@@ -455,7 +455,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "software": dict(facts.software.itertuples(index=False)),
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
         **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
-        **{"certified": facts.certified, "certified_precision": f"{100 * PRECISION:g}"},
+        **{"certified": facts.certified, "held_out": facts.held_out, "certified_precision": f"{100 * PRECISION:g}"},
         **_about_score(score),
         "is_estimated": facts.estimated and len(_tried(intervals, score)),
     }

@@ -258,12 +258,13 @@ def _final(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
 def _final_model(folder: PurePosixPath, dataset: str, inputs: Inputs) -> dict[str, Any]:
     scores, *others = (read_table(inputs.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
     model = read_json(inputs.results / folder / "columns.json")["name"]
+    rest = " that were not held out" if inputs.study.data.set_aside else ""
     parts = final_parts(scores, *others)
     for part in parts:
         if part["id"] == "labels":  # The section on labels has their scores.
             part["tables"] = []
     return {
-        "lead": f"{model} was fitted to all rows of {dataset}. Scores are of the same model on left-out samples.",
+        "lead": f"{model} was fitted to all rows of {dataset}{rest}. Scores are of the same model on left-out samples.",
         "parts": parts,
         "files": [("Model card", f"{folder}/README.md"), ("All cells to check", f"{folder}/likely_label_errors.csv")],
     }
