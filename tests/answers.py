@@ -9,7 +9,7 @@ EMPTY = {
     "complete_scores": ["missing_rate", "metric", "complete", "low", "high"],
     "summary": ["metric", "missing_rate", "model", "mean"],
     "labels": ["model", "label", "n_positives", "n_true_positives", "roc_auc", "n_models_above_chance"],
-    "certified": ["label", "threshold"],
+    "certified": ["label", "precision", "threshold"],
     "audit": ["check", "severity", "message"],
     "columns": ["kind", "names"],
     "sentences": ["use", "sentence"],

@@ -82,10 +82,11 @@ def test_the_worked_example(root, study):
     certified = Certified(0.7).certificates(load_final(home).certified_curves())
     assert certified["label"].tolist() == ["label_shade", "label_drought"]
     assert (certified["reason"] != "").eq(certified["threshold"].isna()).all()
-    of_study = pd.read_csv(mine.folder / "results/tables/certified/my-plants.csv")
+    of_study = pd.read_csv(mine.folder / "results/tables/certified/my-plants.csv").query("precision == 0.9")
     assert of_study["label"].tolist() == ["label_shade", "label_drought"]
     n = of_study["threshold"].notna().sum()
     assert f"For {n} of 2 labels, at least" in text and "(the final model on 30 held-out samples)" in text
+    assert f"{n} of 2 labels certified at 90 %" in text
     assert f"{n} of 2 labels have a threshold" in card and "by 30 samples that were held out" in card
 
 

@@ -95,6 +95,27 @@ for (const chooser of document.querySelectorAll(".chooser")) {
   show();
 }
 
+// Certified decisions: the cells of each label at the target of a menu.
+for (const chooser of document.querySelectorAll(".targets")) {
+  const targets = JSON.parse(chooser.dataset.targets);
+  const rows = [...chooser.querySelector("tbody").rows]; // in the order of the labels, however the table is sorted
+  const menu = chooser.querySelector("select");
+  const show = () => {
+    const { said, cells, dots } = targets[menu.value];
+    chooser.querySelector("output").textContent = said;
+    chooser.querySelector(".option").textContent = `--precision ${menu.value}`;
+    rows.forEach((row, k) => {
+      cells[k].forEach((text, column) => (row.cells[column + 2].textContent = text));
+      const dot = row.querySelector(".at");
+      dot?.setAttribute("visibility", dots[k] ? "visible" : "hidden");
+      if (dots[k]) ["cx", "cy"].forEach((name, axis) => dot.setAttribute(name, dots[k][axis]));
+    });
+  };
+  menu.disabled = false;
+  menu.addEventListener("change", show);
+  show(); // A browser may keep the choice of an earlier visit.
+}
+
 // Figures: a click shows them at full size and back, in this page, so that it works without the files beside it.
 for (const link of document.querySelectorAll("a.zoom")) {
   link.addEventListener("click", (event) => {

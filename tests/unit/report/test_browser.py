@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from fairfold.core.files import write_table
 from fairfold.core.formulas import unprotect_table
+from fairfold.evaluation.certified import certified_table, curve_table
 from fairfold.figures import STYLE, add_tooltips, save_figure
 from fairfold.recommendation.checked import cells_of_sheet
 from fairfold.recommendation.predictions import decisions as count_decisions
@@ -35,7 +37,7 @@ SCRIPT = """(async () => {
   return got;
 })()"""
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
-KEYS |= {"y": 89, "n": 78, "u": 85, "z": 90}
+KEYS |= {"ArrowDown": 40, "y": 89, "n": 78, "u": 85, "z": 90}
 PATIENCE = 120  # seconds; the machine may be busy
 
 pytestmark = [
@@ -181,7 +183,13 @@ def html(results, files, config, write_answers):
         (line,) = figure.subplots().plot([0, 1, 2], [0, 1, 0], "o")
     add_tooltips(line, ["a left one", "the “middle”", "a right one"])
     save_figure(figure, [results / "figures/percentile_ranks.png", results / "figures/regret.png"])
-    return render_report(results, [*files, "figures/regret.png", write_answers("d1")], config)
+    P = np.linspace(1, 0, 401)[:, np.newaxis]
+    curves = curve_table(np.hstack([P > 0.5, P > 0.8, P > 2]), np.hstack([P, P, P]), ["leaf", "<i>", "rare"])
+    (results / "tables/certified").mkdir()
+    write_table(certified_table(curves, 401).assign(dataset="d1", model="kNN"), results / "tables/certified/d1.csv")
+    return render_report(
+        results, [*files, "figures/regret.png", "tables/certified/d1.csv", write_answers("d1")], config
+    )
 
 
 @pytest.fixture
@@ -207,7 +215,7 @@ def test_all_but_the_answer_is_folded(ask):
         "folds": got["folds"],
         "open": 0,
         "inside": "1 figure, 1 table",
-        "tables": ["sortable leaderboard", "sortable short"],
+        "tables": ["sortable leaderboard", "sortable", "sortable short"],
         "unfolded": True,
         "name": "Fold all",
     }
@@ -335,6 +343,33 @@ def test_keys_go_through_the_points_of_a_figure(open_page, html, width):
     assert page.ask("got.width = document.documentElement.scrollWidth;")["width"] <= width
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_menu_chooses_the_certified_precision(open_page, html, width):
+    page = open_page(html, width)
+    look = """
+      const chooser = document.querySelector(".targets");
+      const dot = chooser.querySelector("tbody .at").getBoundingClientRect();
+      const curve = chooser.querySelector("tbody svg").getBoundingClientRect();
+      got.rows = [...chooser.querySelector("tbody").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+      got.said = chooser.querySelector("output").textContent;
+      got.option = chooser.querySelector(".option").textContent;
+      got.inside = dot.left >= curve.left && dot.right <= curve.right && dot.bottom <= curve.bottom + 2;
+      got.fits = Math.max(document.documentElement.scrollWidth, chooser.getBoundingClientRect().right) <= innerWidth;
+      got.dots = [...chooser.querySelectorAll(".at")].map((each) => each.getAttribute("visibility") !== "hidden");
+    """
+    first = page.ask(look)
+    assert first["said"] == "2 of 3 labels certified at 90 %" and first["option"] == "--precision 0.9"
+    assert first["rows"][2] == ["rare", "", "", "", "", "", "no recorded positive"]
+    page.ask("document.querySelector('.targets select').focus();")
+    page.press("ArrowDown")
+    page.press("ArrowDown")
+    last = page.ask(look)
+    assert last["option"] == "--precision 0.99" and last["said"] == "0 of 3 labels certified at 99 %"
+    assert last["rows"][0][2:6] == [""] * 4 and "are needed" in last["rows"][0][6]
+    assert first["fits"] and first["inside"] and last["fits"] and first["dots"] == [True] * 2
+    assert page.seen_by_screen_readers("combobox")[0][0] == "Precision of kNN"
+
+
 def test_escape_closes_what_the_pointer_has_opened(open_page, html):
     page = open_page(html)
     page.ask(POINT + "point(x, y);")
@@ -348,7 +383,8 @@ def test_escape_closes_what_the_pointer_has_opened(open_page, html):
 def test_what_screen_readers_have_of_a_figure(open_page, html):
     page = open_page(html)
     page.ask("document.getElementById('unfold').click(); await rendered();")
-    (name, caption, _), _ = page.seen_by_screen_readers("image")
+    (curve, *_), _, (name, caption, _), _ = page.seen_by_screen_readers("image")
+    assert curve == "leaf: decisions are certified up to a precision of 95 %"
     assert name == "box plots of the percentile ranks of each model, a panel for each metric and missing rate"
     assert caption.startswith("Percentile ranks of the models")
     (label, _, number), _ = page.seen_by_screen_readers("slider")

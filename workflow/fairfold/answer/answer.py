@@ -35,6 +35,7 @@ from fairfold.answer.missing_labels import (
 )
 from fairfold.answer.undecided import samples_sentence
 from fairfold.answer.verdict import sentences_on_others, sentences_on_twins, verdict_sentence
+from fairfold.core.defaults import PRECISION
 from fairfold.core.files import read_json, write_json
 from fairfold.errors import DataError, count
 from fairfold.evaluation.certified import n_held_out_of
@@ -282,7 +283,8 @@ class Answer:
 
 
 def _numbers_of_certificates(certified: pd.DataFrame) -> list[int]:
-    return [int(certified["threshold"].notna().sum()), len(certified), n_held_out_of(certified)]
+    usual = certified[certified["precision"] == PRECISION]
+    return [int(usual["threshold"].notna().sum()), len(usual), n_held_out_of(usual)]
 
 
 def _on_decisions(numbers: pd.DataFrame, best: str) -> str | None:

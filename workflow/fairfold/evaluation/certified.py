@@ -24,8 +24,9 @@ from fairfold.evaluation.certificates import (
 )
 
 UNSURE = "unsure"
-CERTIFIED = ["label", "threshold", "precision_low", "recall", "recall_low", "recall_high", "per_1000", "reason"]
-"""Columns of a table of certified decisions."""
+TARGETS = (0.5, 0.6, 0.7, 0.8, 0.85, PRECISION, 0.95, 0.99)
+"""Precisions of a table of certified decisions."""
+_CERTIFIED = ["label", "precision", "threshold", "precision_low", "recall", "recall_low", "recall_high", "per_1000"]
 N_HELD_OUT = "n_held_out"
 """Column with the number of held-out samples by which the final model is certified. Out-of-fold predictions lack it."""
 COLUMNS = ["label", "decision", *Curve._fields]
@@ -100,6 +101,27 @@ def n_held_out_of(table: pd.DataFrame) -> int:
 def _n_measured(Y: Matrix) -> np.ndarray:
     n_samples, n_labels = np.shape(Y)
     return np.full(n_labels, n_samples) if sparse.issparse(Y) else n_samples - pd.isna(np.asarray(Y)).sum(axis=0)
+
+
+def certified_table(curves: pd.DataFrame, n_samples: int) -> pd.DataFrame:
+    """Certify decisions at each of ``TARGETS``.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        Table of :func:`curve_table`.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    DataFrame
+        For each target, the columns of :func:`~fairfold.evaluation.certify` for each label, with the target as
+        ``precision``, and ``per_1000``, the number of decisions per 1,000 samples, instead of ``n_decisions``.
+    """
+    found = [Certified(target).certificates(curves).assign(precision=target) for target in TARGETS]
+    table = pd.concat(found, ignore_index=True)
+    return table.assign(per_1000=1000 * table["n_decisions"] / n_samples)[[*_CERTIFIED, "reason"]]
 
 
 @dataclass(frozen=True)

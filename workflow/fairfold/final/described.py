@@ -14,8 +14,7 @@ from fairfold.core.files import read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
-from fairfold.evaluation.certificates import certify
-from fairfold.evaluation.certified import CERTIFIED
+from fairfold.evaluation.certified import certified_table, curve_table
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.final.labels import label_scores
 from fairfold.recommendation import predictions
@@ -64,7 +63,7 @@ def describe_predictions(
     ends = [f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high")]
     counts = ["n_positives", "n_expected", "n_true_positives"]
     scores = pd.DataFrame({"label": names}, columns=["label", *counts, *ends])
-    certified = pd.DataFrame(columns=CERTIFIED)
+    certified = pd.DataFrame(columns=["label", "precision", "threshold"])
     if tested.any():
         scores = label_scores(
             Y[tested],
@@ -75,9 +74,12 @@ def describe_predictions(
             sample_weight=None if data.weights is None else data.weights[tested],
         )
         groups, weights = (None if each is None else each[tested] for each in (data.groups, data.weights))
-        cells = None if checked is None else cells_among(checked, tested, labels)
-        of_labels = certify(Y[tested], best[tested].clip(0, 1), checked=cells, groups=groups, weights=weights)
-        certified = of_labels.assign(label=names, per_1000=1000 * of_labels["n_decisions"] / tested.sum())[CERTIFIED]
+        certain = Y[tested]
+        if checked is not None:
+            cells = cells_among(checked, tested, labels)
+            certain[cells["sample"], cells["label_index"]] = pd.to_numeric(cells["label"])
+        curves = curve_table(certain, best[tested].clip(0, 1), names, groups=groups, weights=weights)
+        certified = certified_table(curves, int(tested.sum()))
     above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)
     share = curve.groupby("label")["share"].first()

@@ -13,13 +13,14 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
-from fairfold.evaluation.certified import CERTIFIED, N_HELD_OUT, Certified, curve_table
+from fairfold.evaluation.certified import N_HELD_OUT, certified_table, curve_table
 from fairfold.features.encoder import TableEncoder
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
 from fairfold.final.model import FinalModel
 from fairfold.final.out_of_fold import posteriors_of_dataset
 from fairfold.final.words import strongest_words
+from fairfold.recommendation.predictions import MOST_LABELS, most_common_labels
 from fairfold.weak_labels.masking import mask_labels
 
 if TYPE_CHECKING:
@@ -113,16 +114,17 @@ def certify_held_out(final: FinalModel, held: Dataset, labels: np.ndarray) -> di
     Returns
     -------
     dict of str to DataFrame
-        ``certificates``, as of :func:`examine_labels`, and ``certified``, the decisions at the default target. Both
-        have a column of the number of samples.
+        ``certificates``, as of :func:`examine_labels`, and ``certified``, see
+        :func:`~fairfold.evaluation.certified.certified_table`, for the most common labels. Both have a column of the
+        number of samples.
     """
     names, n_samples = [held.label_names[label] for label in labels], held.shape[0]
     P = to_dense(final.model.predict_proba(held.samples)[:, labels], "probabilities", DataError)
     Y = to_dense(held.Y[:, labels], "Y", DataError)
     how: dict[str, Any] = {"negatives": held.negatives, "groups": held.groups, "weights": held.weights}
     curves = curve_table(Y, P, names, **how)
-    found = Certified().certificates(curves)
-    found = found.assign(per_1000=1000 * found["n_decisions"] / n_samples)[CERTIFIED]
+    shown = [held.label_names[label] for label in most_common_labels(held.Y, MOST_LABELS)]
+    found = certified_table(curves[curves["label"].isin(shown)], n_samples)
     first = {"dataset": held.id, "model": final.name}
     tables = {"certificates": curves, "certified": found}
     return {kind: pd.DataFrame({**first, **table, N_HELD_OUT: n_samples}) for kind, table in tables.items()}

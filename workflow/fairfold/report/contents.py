@@ -21,12 +21,13 @@ KINDS = (
     "design",
     "published",
     "thresholds",
+    "certified",
     "costs",
     "versions",
     "file",
     "final",
 )
-_FILE_KINDS = ("figure", "table", "published", "thresholds", "final")
+_FILE_KINDS = ("figure", "table", "published", "thresholds", "certified", "final")
 PAGES = ("report", "papers")
 
 
@@ -66,6 +67,8 @@ class Item:
         Path of a table, of the comparison with published numbers, of the folder of benchmarks, or of a text file.
     thresholds : str or None, default=None
         Path of the tables of decisions by threshold.
+    certified : str or None, default=None
+        Path of the tables of certified decisions by target.
     final : str or None, default=None
         Path of the likely label errors that final models found. Other tables of the models are in the same folders.
     sentences, design : str or None, default=None
@@ -91,6 +94,7 @@ class Item:
     published: str | None = None
     costs: str | None = None
     thresholds: str | None = None
+    certified: str | None = None
     file: str | None = None
     final: str | None = None
     sentences: str | None = None

@@ -15,6 +15,7 @@ from fairfold import __version__
 from fairfold.answer.answer import ANSWER, load
 from fairfold.core.files import read_json, read_table, write_text
 from fairfold.core.versions import gather_versions
+from fairfold.report.certified import target_chooser
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.dataset_page import final_parts
@@ -161,7 +162,7 @@ def _section(section: Section, inputs: Inputs) -> dict[str, Any]:
         elif content:  # Empty content means that there is nothing to show.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, inputs.study, entry.labels_of)
-            shown = next((content[key] for key in ("images", "choosers", "models") if key in content), ())
+            shown = next((content[key] for key in ("images", "choosers", "targets", "models") if key in content), ())
             is_open = entry.open and len(shown) <= _CARDS_AT_FIRST
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     items.sort(key=lambda item: not item["is_open"])  # The page shows open items first, so they have the first numbers.
@@ -250,6 +251,13 @@ def _thresholds(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
     return {"choosers": choosers} if choosers else None
 
 
+def _certified(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+    own = inputs.own(entry)
+    tables = [(_read(file, inputs), name) for file, name in own]
+    choosers = [target_chooser(table.fillna({"reason": ""}), name) for table, name in tables if len(table)]
+    return {"targets": choosers, "files": own} if choosers else None
+
+
 def _final(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
     models = [_final_model(PurePosixPath(file).parent, name, inputs) for file, name in inputs.own(entry)]
     return {"models": models} if models else None
@@ -308,6 +316,7 @@ def _read(file: str, inputs: Inputs) -> pd.DataFrame:
 _BUILDERS: dict[str, Callable[[Item, Inputs], dict[str, Any] | None]] = {
     **{"failures": _failures, "figure": _figure, "table": _table},
     **{"sentences": _sentences, "design": _design, "published": _published, "thresholds": _thresholds},
+    "certified": _certified,
     **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
 }
 
