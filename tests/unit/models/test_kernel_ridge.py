@@ -13,7 +13,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from fairfold.errors import ModelError
 from fairfold.models import make_model
-from fairfold.models.kernel_ridge import PENALTIES, KernelRidgeClassifier
+from fairfold.models.kernel_ridge import PENALTIES, KernelRidgeClassifier, _Kernel
 
 GAMMAS = (0.0, 1.0)
 
@@ -125,6 +125,41 @@ def test_single_precision_for_large_data_changes_little(data, gamma, is_sparse, 
     assert single.predict_proba(X).tobytes() != double.predict_proba(X).tobytes()
     np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), rtol=0, atol=2e-3)
     np.testing.assert_allclose(single.out_of_fold_proba_, double.out_of_fold_proba_, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])  # two forms of the same linear system
+@pytest.mark.parametrize("is_grouped", [False, True])
+def test_unmeasured_cells_are_left_out_of_the_fit(data, share, is_grouped):
+    """Compare with ridge regression on the features of landmarks, fitted to the measured samples of each label."""
+    X, Y = data
+    rng = np.random.default_rng(1)
+    weights, groups = rng.integers(1, 4, 90).astype(float), np.arange(90) // 2 if is_grouped else np.arange(90)
+    partly = np.where(rng.random(Y.shape) < share, np.nan, Y)
+    model = KernelRidgeClassifier(gammas=(1.0,), max_exact=80, n_landmarks=20)
+    model.fit(X, partly, groups=groups if is_grouped else None, sample_weight=weights)
+    chosen = np.sort(np.random.default_rng(0).permutation(90)[:20])
+    kernel_, Z = _Kernel(1.0, model._factors), X * model._scale
+    w, Q = np.linalg.eigh(kernel_(Z[chosen], Z[chosen]))
+    F = kernel_(Z, Z[chosen]) @ (Q / np.sqrt(w))
+    share_of = weights / weights.sum()
+    strength = model.penalty_ * (weights @ (F - share_of @ F) ** 2).sum() / 90
+    for label in range(2):
+        rows = np.flatnonzero(~np.isnan(partly[:, label]))
+        y = Y[:, label]
+        ridge = Ridge(alpha=strength).fit(F[rows], y[rows], sample_weight=weights[rows])
+        np.testing.assert_allclose(model.predict_proba(X)[:, label], np.clip(ridge.predict(F), 0, 1), atol=1e-7)
+        for sample in (*rows[:3], *np.setdiff1d(np.arange(90), rows)[:3]):
+            rest = rows[groups[rows] != groups[sample]] if sample in rows else rows
+            expected = Ridge(alpha=strength).fit(F[rest], y[rest], sample_weight=weights[rest]).predict(F[[sample]])[0]
+            means = [np.average(y[part], weights=weights[part]) for part in (rows, rest)]
+            expected = np.clip(expected + means[0] - means[1], 0, 1)
+            assert model.out_of_fold_proba_[sample, label] == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_label_without_measurements_is_never_predicted(data):
+    X, Y = data
+    model = KernelRidgeClassifier().fit(X, np.column_stack([Y[:, 0], np.full(90, np.nan)]))
+    assert not model.predict_proba(X)[:, 1].any()
 
 
 def test_sparse_features_give_the_same(data):

@@ -11,6 +11,9 @@ weighted mean, and the leverage of the intercept is s**2 / sum(s**2). For many s
 landmarks (Nyström method) [3]_. From ``LARGE`` samples on, this approximation is in single precision, which halves
 time and memory.
 
+The decomposition also serves labels with unmeasured cells. The fit to the measured samples alone does not change if
+each unmeasured cell contains its fitted value. Such values solve a linear system of the size of the unmeasured cells.
+
 Features of unit variance give rare values, such as most words and annotations of genes, as much influence as frequent
 ones. The kernel is therefore the mean of that of these features and that of the same features times Geary's ratio, the
 mean absolute deviation divided by the standard deviation [4]_. This ratio is .8 for normal features. A binary feature
@@ -28,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +48,7 @@ from fairfold.core.groups import group_codes, rows_of_groups
 from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import DropTrainingDataMixin
-from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
+from fairfold.core.validation import UNMEASURED, check_training_labels, check_weights, check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.trees import LARGE
 
@@ -93,6 +96,8 @@ class _Basis(NamedTuple):
 class Ridge(DropTrainingDataMixin, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
     """Base class of ridge regressions on labels, with the shared preparation of data."""
 
+    accepts_unmeasured: ClassVar[bool] = False
+
     def _start(
         self, X: Matrix, Y: Matrix, groups: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Matrix, Matrix, np.ndarray | None, np.ndarray | None, np.ndarray]:
@@ -100,7 +105,7 @@ class Ridge(DropTrainingDataMixin, AcceptsMissingValues, ClassifierMixin, BaseEs
         X = self._checked(X, reset=True)
         self._preparation = make_pipeline(DistinctValues(moves=False), MissingValueFiller()).fit(X)
         X, n = self._preparation.transform(X), X.shape[0]
-        Y = check_training_labels(Y, n, ModelError, unmeasured=False)
+        Y = check_training_labels(Y, n, ModelError, unmeasured=self.accepts_unmeasured)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         weights = check_weights(sample_weight, n, ModelError)
         s = np.ones(n) if weights is None else np.sqrt(weights)
@@ -147,6 +152,9 @@ class KernelRidgeClassifier(Ridge):
     Run time grows with n_samples³ up to ``max_exact`` samples and with n_samples · n_landmarks² above. Memory grows
     with n_samples · min(n_samples, n_landmarks).
 
+    The kernel and the penalty are the same for all labels. To choose them, unmeasured cells contain the mean of the
+    label, and errors are those of the measured cells.
+
     Examples
     --------
     >>> import numpy as np
@@ -158,6 +166,8 @@ class KernelRidgeClassifier(Ridge):
     array([[0, 1],
            [1, 0]])
     """
+
+    accepts_unmeasured: ClassVar[bool] = True
 
     _: KW_ONLY
     gammas: Sequence[float] = (LINEAR, 0.1, 0.3, 1.0)
@@ -175,7 +185,7 @@ class KernelRidgeClassifier(Ridge):
         X : {ndarray, sparse matrix} of shape (n_samples, n_features)
             Features; NaN is a missing value.
         Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            Labels of 0/1.
+            Labels of 0/1; NaN is an unmeasured label, which is ignored.
         groups : array-like of shape (n_samples,), default=None
             Groups of samples. If given, the error leaves out one group at a time instead of one sample.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -196,6 +206,8 @@ class KernelRidgeClassifier(Ridge):
         self._check_parameters()
         X, Y, codes, weights, s = self._start(X, Y, groups, sample_weight)
         Y = to_dense(Y, "Y", ModelError).astype(np.float64)
+        is_measured = Y != UNMEASURED
+        Y = np.where(is_measured, Y, _measured_means(Y, is_measured, s))
         deviations = _deviations(X, weights)
         self._scale = _inverse(deviations)
         Z = self._scaled(X)
@@ -205,7 +217,8 @@ class KernelRidgeClassifier(Ridge):
         of_few = None if codes is None else rows_of_groups(codes[few])
         self._factors = _factors(X, weights, deviations)
         kernels = [_Kernel(gamma, self._factors) for gamma in self.gammas]
-        errors = [min(_errors(_basis(some, some, kernel, s[few]), Y[few], of_few)) for kernel in kernels]
+        bases = (_basis(some, some, kernel, s[few]) for kernel in kernels)
+        errors = [min(_errors(basis, Y[few], is_measured[few], of_few)) for basis in bases]
         kernel = kernels[int(np.argmin(errors))]
         self.gamma_ = kernel.gamma
         is_large = len(Y) >= max(LARGE, self.max_exact + 1)
@@ -214,12 +227,16 @@ class KernelRidgeClassifier(Ridge):
         basis = (_large_basis if is_large else _basis)(Z, self._landmarks, kernel, s)
         del Z
         members = None if codes is None else rows_of_groups(codes)
-        self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
-        mean = basis.mean(Y)
+        self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, is_measured, members)))]
         # The mean of the other samples is lower if the sample has the label.
         # Replacing it removes this leak.
-        left_out = _left_out(basis, Y, self.penalty_, members)
-        self.out_of_fold_proba_ = np.clip(left_out - _means_of_others(Y, s**2, members) + mean, 0, 1)
+        left_out = _left_out(basis, Y, self.penalty_, members) - _means_of_others(Y, s**2, members) + basis.mean(Y)
+        for label in np.flatnonzero(~is_measured.all(axis=0)):
+            Y[:, label], left_out[:, label] = _fit_measured(
+                basis, Y[:, label], is_measured[:, label], self.penalty_, codes
+            )
+        self.out_of_fold_proba_ = np.clip(left_out, 0, 1)
+        mean = basis.mean(Y)
         projected = basis.V.T @ (s[:, np.newaxis] * (Y - mean)).astype(basis.V.dtype)
         self._weights = basis.to_landmarks @ (projected / (basis.w + _strength(basis, self.penalty_))[:, np.newaxis])
         self._intercept = mean - basis.mean_kernel @ self._weights
@@ -384,10 +401,7 @@ def _large_basis(Z: Matrix, landmarks: Matrix, kernel: _Kernel, s: np.ndarray) -
         F[part] = K @ root
     F -= (s**2 / (s @ s)).astype(np.float32) @ F
     F *= s[:, np.newaxis].astype(np.float32)
-    gram = np.zeros((F.shape[1],) * 2)
-    for part in batches:  # The sum over all samples needs double precision.
-        gram += F[part].T @ F[part]
-    w, Q = linalg.eigh(gram, driver="evd")
+    w, Q = linalg.eigh(_gram(F), driver="evd")
     real = w > w[-1] * _LEAST_SINGLE
     w, Q = w[real], Q[:, real]
     to_directions = (Q / np.sqrt(w)).astype(np.float32)
@@ -432,7 +446,59 @@ def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.nd
     return found
 
 
-def _errors(basis: _Basis, Y: np.ndarray, members: Sequence[np.ndarray] | None) -> list[float]:
-    """Compute the mean squared leave-one-out error of each penalty."""
-    errors = ((Y - _left_out(basis, Y, penalty, members)) ** 2 for penalty in PENALTIES)
+def _errors(basis: _Basis, Y: np.ndarray, is_measured: np.ndarray, members: Sequence[np.ndarray] | None) -> list[float]:
+    """Compute the mean squared leave-one-out error of measured cells for each penalty."""
+    errors = (is_measured * (Y - _left_out(basis, Y, penalty, members)) ** 2 for penalty in PENALTIES)
     return [float(np.mean(basis.mean(each))) for each in errors]
+
+
+def _measured_means(Y: np.ndarray, is_measured: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Compute the weighted mean of the measured cells of each label; 0 without any."""
+    total = s**2 @ is_measured
+    return s**2 @ np.where(is_measured, Y, 0) / np.where(total > 0, total, 1)
+
+
+def _fit_measured(
+    basis: _Basis, y: np.ndarray, is_measured: np.ndarray, penalty: float, codes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit one label to its measured samples.
+
+    Return the label with fitted values in its unmeasured cells, and the out-of-sample prediction of each sample. The
+    matrix E below is a root of the hat matrix of the fit: the fitted values are ``E @ E[rows].T @ y[rows]``.
+    """
+    if not is_measured.any():
+        return np.zeros(len(y)), np.zeros(len(y))
+    s, rows = basis.s, np.flatnonzero(is_measured)
+    shrink = basis.w / (basis.w + _strength(basis, penalty))
+    E = np.column_stack([s / np.linalg.norm(s), basis.V * np.sqrt(shrink)]).astype(basis.V.dtype, copy=False)
+    rest = E[~is_measured]
+    if len(rest) <= E.shape[1]:
+        E = np.hstack([E, linalg.solve_triangular(_root_of_rest(rest.T), rest @ E.T, lower=True).T])
+    else:
+        E = linalg.solve_triangular(_root_of_rest(rest), E.T, lower=True).T
+    fitted = E @ (E[rows].T @ (s * y)[rows]) / s
+    left_out, members = fitted.copy(), None if codes is None else rows_of_groups(codes[rows])
+    residuals = (s * (y - fitted))[rows]
+    if members is None:
+        residuals /= np.maximum(1 - row_squares(E[rows]), 1e-12)
+    else:
+        for group in members:
+            of_group = E[rows[group]]
+            rest = np.eye(len(group)) - of_group @ of_group.T
+            residuals[group] = linalg.lstsq(rest, residuals[group], cond=1e-12)[0]
+    others = _means_of_others(y[rows, np.newaxis], s[rows] ** 2, members)[:, 0]
+    left_out[rows] = y[rows] - residuals / s[rows] - others + np.average(y[rows], weights=s[rows] ** 2)
+    return np.where(is_measured, y, fitted), left_out
+
+
+def _root_of_rest(A: np.ndarray) -> np.ndarray:
+    """Compute the lower Cholesky factor of I - A'A."""
+    return linalg.cholesky(np.eye(A.shape[1]) - _gram(A), lower=True).astype(A.dtype, copy=False)
+
+
+def _gram(A: np.ndarray) -> np.ndarray:
+    """Compute A'A; the sum over all rows is in double precision."""
+    gram = np.zeros((A.shape[1],) * 2)
+    for part in gen_batches(len(A), _AT_ONCE):
+        gram += A[part].T @ A[part]
+    return gram
