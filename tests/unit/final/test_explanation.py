@@ -153,6 +153,12 @@ class TestCommand:
         )
 
 
+def test_a_sample_like_all_others_has_no_contributions(linear):
+    found = linear.explain(pd.DataFrame(np.ones((12, 4)), columns=list("abcd")), [0])
+    assert (found["contribution"] == 0).all()
+    np.testing.assert_allclose(found["base"], found["probability"])
+
+
 def test_too_many_columns_are_refused(linear):
     names = tuple(f"c{i}" for i in range(1000))
     wide = FinalModel("toy", "linear", linear.model, features=names, labels=tuple("wxyz"))

@@ -35,8 +35,9 @@ MOST_LABELS = 3
 MOST_SAMPLES = 10
 """Number of samples that are explained if none is named, the first ones."""
 _MOST_PAIRS = 10  # orders of columns, each with its reverse
-_MOST_SHOWN = 3  # columns of a line
+_MOST_SHOWN = 3  # columns or samples of a line
 _MOST_CHARACTERS = 30
+_WIDTH = 100  # characters of a line
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,9 @@ def _shapley(
         found = explainer(sample, max_evals=n_evaluations, silent=True)
     finally:
         np.random.set_state(before)  # noqa: NPY002
-    return found.values[0], np.ravel(found.base_values)
+    return np.reshape(found.values[0], (sample.shape[1], -1)), np.ravel(
+        found.base_values
+    )  # A single label is squeezed.
 
 
 def _shap() -> Any:
@@ -259,7 +262,7 @@ def lines_on(explained: pd.DataFrame) -> Iterator[str]:
     Yields
     ------
     str
-        A line for each label, with its strongest columns.
+        Text for each label, with its strongest columns.
 
     Examples
     --------
@@ -281,4 +284,4 @@ def lines_on(explained: pd.DataFrame) -> Iterator[str]:
         rest = rows["contribution"][_MOST_SHOWN:]
         shown += [f"{count(len(rest), 'other column')}: {rest.sum():+.2f}"] if len(rest) else []
         values = f"{kind} {rows[kind].iloc[0]:.2f}, on average {rows['base'].iloc[0]:.2f}"
-        yield f"  {label}: {values}. {', '.join(shown)}"
+        yield textwrap.fill(f"  {label}: {values}. {', '.join(shown)}", _WIDTH, subsequent_indent="    ")
