@@ -14,6 +14,7 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.typed import TypedColumns
 from fairfold.errors import DataError
 from fairfold.final import FinalModel
+from fairfold.final.explanation import lines_on
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import explain_file
 from fairfold.models import make_model
@@ -151,6 +152,15 @@ class TestCommand:
         assert (
             "--explain writes a file next to the predictions" in predict("plants.csv", "--explain", output="-")[1].err
         )
+
+
+def test_lines_are_short_and_a_repeated_name_means_its_first_row(linear, table):
+    again = pd.concat([table.assign(a=table["a"] / 3), table])
+    found = linear.explain(again, [3])
+    assert found["value"][found["column"] == "a"].unique().tolist() == [f"{table['a'][3] / 3:.15g}"]
+    text = " ".join("\n".join(lines_on(found)).split())
+    assert text.startswith("Sample 3: ") and text.count("1 other column: ") == 3 and "-0.00" not in text
+    assert f"a = {table['a'][3] / 3:.4g}: " in text
 
 
 def test_a_sample_like_all_others_has_no_contributions(linear):

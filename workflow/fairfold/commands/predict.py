@@ -155,12 +155,12 @@ def _explained(options: argparse.Namespace, final: FinalModel) -> pd.DataFrame:
         raise DataError("--explain writes a file next to the predictions. Name their file with --output.")
     inputs = [Path(options.table), Path(options.output), *map(Path, filter(None, [options.background]))]
     check_output(_path_of_explanations(options.output), *Path(options.model).glob("*"), *inputs)
-    (reader := logging.getLogger("fairfold.tables")).setLevel(logging.WARNING)  # The prediction reports it once.
     how = {"allow_missing": options.allow_missing, "unknown": options.unknown}
+    logging.disable(logging.WARNING)  # The prediction reports once how the table is read.
     try:
         return explain_file(final, options.table, options.explain, background=options.background, **how)
     finally:
-        reader.setLevel(logging.INFO)
+        logging.disable(logging.NOTSET)
 
 
 def _about(explained: pd.DataFrame, path: Path, options: argparse.Namespace) -> Iterator[str]:

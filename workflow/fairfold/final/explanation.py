@@ -11,6 +11,7 @@ orders. Each order has its reverse, so contributions are exact if no more than t
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -239,7 +240,8 @@ def find_samples(parts: Iterable[Rows], wanted: Sequence[Any] | None) -> list[Ro
         if not len(part.names):
             break
         first = first or [str(name) for name in part.names[:_MOST_SHOWN]]
-        places = [place for place, name in enumerate(part.names) if str(name) in missing] if wanted else None
+        first_places = {str(name): len(part.names) - 1 - place for place, name in enumerate(part.names[::-1])}
+        places = sorted(first_places[name] for name in missing & first_places.keys()) if wanted else None
         found.append(
             part.take(np.arange(min(len(part.names), MOST_SAMPLES)) if places is None else np.array(places, int))
         )
@@ -278,10 +280,20 @@ def lines_on(explained: pd.DataFrame) -> Iterator[str]:
     yield f"Sample {first['sample'].iloc[0]}:"
     for label, rows in first.groupby("label", sort=False):
         shown = [
-            f"{row.column} = {textwrap.shorten(row.value, _MOST_CHARACTERS) or 'empty'}: {row.contribution:+.2f}"
+            f"{row.column} = {_short(row.value)}: {_signed(row.contribution)}"
             for row in rows[:_MOST_SHOWN].itertuples()
         ]
         rest = rows["contribution"][_MOST_SHOWN:]
-        shown += [f"{count(len(rest), 'other column')}: {rest.sum():+.2f}"] if len(rest) else []
+        shown += [f"{count(len(rest), 'other column')}: {_signed(rest.sum())}"] if len(rest) else []
         values = f"{kind} {rows[kind].iloc[0]:.2f}, on average {rows['base'].iloc[0]:.2f}"
         yield textwrap.fill(f"  {label}: {values}. {', '.join(shown)}", _WIDTH, subsequent_indent="    ")
+
+
+def _short(value: str) -> str:
+    if re.fullmatch(r"-?\d+\.\d{5,}(e[-+]\d+)?", value):
+        return f"{float(value):.4g}"
+    return textwrap.shorten(value, _MOST_CHARACTERS) or "empty"
+
+
+def _signed(contribution: float) -> str:
+    return f"{round(contribution, 2) + 0.0:+.2f}"  # without a negative zero
