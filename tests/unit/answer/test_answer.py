@@ -149,6 +149,11 @@ def test_a_faster_model_that_is_not_different_is_named(seconds, faster):
     assert verdict_sentence(board(BEST, ALIKE, seconds=seconds), 200) == sentence
 
 
+def test_only_a_model_that_is_faster_than_the_best_one_is_marked():
+    rows = answer(BEST, ALIKE, WORSE, seconds=[2.0, 3.0, 0.1]).lines()
+    assert not any("fastest" in line for line in rows)
+
+
 def test_the_fastest_of_several_models_is_named():
     found = verdict_sentence(board(BEST, ALIKE, ALIKE, seconds=[20.0, 2.0, 3.0]), 200)
     assert found.endswith(" The fastest of them is C: 2.00 s per fit instead of 20.0 s.")

@@ -95,7 +95,8 @@ def _behind(row: Row, digits: int) -> str:
 
 
 def _verdict(row: Row, _: int) -> str:
-    return f"{row['verdict']}, fastest" if row["is_fastest"] else row["verdict"]
+    # Models that are worse may be faster than the best one, so only another model is marked.
+    return f"{row['verdict']}, fastest" if row["is_fastest"] and row["verdict"] != BEST else row["verdict"]
 
 
 def _seconds(row: Row, _: int) -> str:
