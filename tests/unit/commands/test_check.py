@@ -288,8 +288,11 @@ def test_chosen_cells_certify_labels_and_estimate_no_scores(study, monkeypatch, 
     cells = known_cells([study / "checks/certify/plants.csv"], data.version)
     after = describe_predictions(data, predicted, board, seed=0, checked=cells)["certified"].query(usual)
     assert (before["threshold"].notna().sum(), after["threshold"].notna().sum()) == (0, 2)
-    assert main(["check", str(study), "--certify", "0.9", "--open", "-o", str(study / "more.csv")]) == 1
-    assert "no check of cells certifies another label at 90 %" in capsys.readouterr().err
+    assert main(["check", str(study), "--certify", "0.9", "--open", "-o", str(study / "more.csv")]) == 0
+    more = pd.read_csv(study / "more.csv")["correct_label"]  # Lower thresholds need further cells.
+    assert more.notna().sum() == len(sheet) < len(more)
+    assert main(["check", str(study), "--certify", "0.99", "--cells", "5", "-o", str(study / "none.csv")]) == 1
+    assert "no check of cells certifies more decisions at 99 %" in capsys.readouterr().err
     assert main(["check", str(study), "--cells", "120", "-o", str(study / "scores.csv")]) == 0  # also those cells
     for words, message in (
         (["--certify", "1.5", "--cells", "5"], "--certify: expected a number above 0 and below 1"),
@@ -302,5 +305,5 @@ def test_chosen_cells_certify_labels_and_estimate_no_scores(study, monkeypatch, 
     answers = read_json(path)
     answers["plants"]["certified"] = [1, 2, 200]
     write_json(answers, path)
-    assert main(["check", str(study), "--certify", "0.9", "--cells", "5"]) == 1
+    assert main(["check", str(study), "--certify", "0.9", "--cells", "5", "-o", str(study / "held.csv")]) == 1
     assert "--certify: 200 held-out samples certify the final model" in capsys.readouterr().err

@@ -178,15 +178,19 @@ def test_checked_cells_certify_labels_with_missing_positives():
     Y, P = drawn(n_labels=4, spread=4)
     observed = Y * (np.random.default_rng(3).random(Y.shape) < 0.6)
     assert (certify(observed, P)["reason"] != "").all()
-    sheet = None
-    for _ in range(20):
+    sheet, decisions = None, []
+    for _ in range(60):
         cells = cells_to_certify(observed, P, 10, checked=sheet)
         assert len(cells) <= 10
         assert (observed[cells["sample"], cells["label_index"]] == 0).all()
         cells["label"] = Y[cells["sample"], cells["label_index"]]
         sheet = cells if sheet is None else pd.concat([sheet, cells], ignore_index=True)
         assert not sheet.duplicated(["sample", "label_index"]).any()
-    table = certify(observed, P, checked=sheet)
+        table = certify(observed, P, checked=sheet)
+        decisions.append(table["n_decisions"].tolist())
+    assert (np.diff(decisions, axis=0) >= 0).all()  # Further cells lower the thresholds of certified labels.
+    assert sum(decisions[-1]) > 1.5 * sum(decisions[20])
+    assert (np.array(decisions[-1]) <= certify(Y, P)["n_decisions"]).all()
     corrected = observed.copy()
     corrected[sheet["sample"], sheet["label_index"]] = sheet["label"]
     pd.testing.assert_frame_equal(table, certify(corrected, P))

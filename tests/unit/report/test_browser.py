@@ -383,13 +383,13 @@ def test_escape_closes_what_the_pointer_has_opened(open_page, html):
 def test_what_screen_readers_have_of_a_figure(open_page, html):
     page = open_page(html)
     page.ask("document.getElementById('unfold').click(); await rendered();")
-    (curve, *_), _, (name, caption, _), _ = page.seen_by_screen_readers("image")
+    (name, caption, _), (curve, *_), *_ = page.seen_by_screen_readers("image")
     assert curve == "leaf: decisions are certified up to a precision of 95 %"
     assert name == "box plots of the percentile ranks of each model, a panel for each metric and missing rate"
     assert caption.startswith("Percentile ranks of the models")
     (label, _, number), _ = page.seen_by_screen_readers("slider")
     assert label == f"3 points of the figure: {name}" and number == 1
-    assert len(page.seen_by_screen_readers("status")) == 2  # exists before it has a message
+    assert len(page.seen_by_screen_readers("status")) == 3  # exists before it has a message
     page.ask("document.querySelector('.step').focus(); await rendered();")
     page.press("ArrowRight")
     (_, _, number), _ = page.seen_by_screen_readers("slider")

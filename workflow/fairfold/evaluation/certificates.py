@@ -473,11 +473,13 @@ def cells_to_certify(
     groups: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Choose the cells whose check can certify the most labels.
+    """Choose the cells whose check can certify the most labels, then the most decisions.
 
-    Each label without a certificate gets a few cells, then the labels that need the fewest right ones get all. Cells
-    of a label are among the decisions of the first test, those with the lowest probabilities first, because a wrong one
-    ends the check of a label early. Check a part of the cells, then choose again with `checked`.
+    Each label without a certificate gets a few cells, then the labels that need the fewest right ones get all. The next
+    cells lower the thresholds of labels with a certificate, those first that need the fewest right ones for each
+    decision that is won. Cells of a label are among the decisions of the first test that fails, those with the lowest
+    probabilities first, because a wrong one ends the check of a label early. Check a part of the cells, then choose
+    again with `checked`.
 
     Parameters
     ----------
@@ -495,8 +497,8 @@ def cells_to_certify(
     Returns
     -------
     DataFrame
-        At most `n` rows with the columns ``sample, label_index, label``. ``label`` is empty (NaN). No row if no label
-        can be certified by a check.
+        At most `n` rows with the columns ``sample, label_index, label``. ``label`` is empty (NaN). No row if no check
+        can certify more decisions.
 
     Raises
     ------
@@ -522,23 +524,29 @@ def cells_to_certify(
     check_targets(precision, confidence, None, wrong_positives)
     check_whole_number("n", n, 1)
     target, alpha = precision / (1 - wrong_positives), 1 - confidence
-    firsts, seconds = [], []
+    firsts, seconds, further = [], [], []
     for label, curve in enumerate(labels.curves):
         tested = curve.sequence(target, alpha) if target < 1 else curve.at(np.empty(0, dtype=np.int64))
-        if not len(tested.size) or p_value(tested.right[0], tested.size[0], target) <= alpha:
+        fails = p_value(tested.right, tested.size, target) > alpha
+        if not fails.any():
             continue
-        above = labels.P[:, label] > tested.threshold[0]
+        place = int(fails.argmax())
+        above = labels.P[:, label] > tested.threshold[place]
         is_open = above & (labels.Y[:, label] == 0) & ~labels.is_known[:, label]
-        missing = _least_right(tested.size[0], target, alpha) - tested.right[0]
-        missing *= tested.n_decisions[0] / tested.size[0]  # from effective decisions to cells
+        missing = _least_right(tested.size[place], target, alpha) - tested.right[place]
+        missing *= tested.n_decisions[place] / tested.size[place]  # from effective decisions to cells
         if missing > np.count_nonzero(is_open) + 1e-9:
             continue
         cells = np.flatnonzero(is_open)
         cells = cells[np.argsort(labels.P[cells, label], kind="stable")]
+        if place:
+            gain = tested.n_decisions[place] - tested.n_decisions[place - 1]
+            further.append((missing / gain, label, cells))
+            continue
         n_first = max(_FIRST_CELLS - np.count_nonzero(above & labels.is_known[:, label]), 0)
         firsts.append((missing, label, cells[:n_first]))
         seconds.append((missing, label, cells[n_first:]))
-    parts = [*sorted(firsts, key=lambda part: part[:2]), *sorted(seconds, key=lambda part: part[:2])]
+    parts = [part for each in (firsts, seconds, further) for part in sorted(each, key=lambda part: part[:2])]
     samples = np.concatenate([np.empty(0, dtype=np.int64), *(cells for *_, cells in parts)])[:n]
     columns = np.repeat([label for _, label, _ in parts], [len(cells) for *_, cells in parts])[:n]
     return pd.DataFrame({"sample": samples, "label_index": columns.astype(np.int64), "label": np.nan})

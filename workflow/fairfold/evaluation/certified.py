@@ -31,7 +31,7 @@ N_HELD_OUT = "n_held_out"
 """Column with the number of held-out samples by which the final model is certified. Out-of-fold predictions lack it."""
 COLUMNS = ["label", "decision", *Curve._fields]
 """Columns of a table of curves. ``decision`` is 1 above a threshold of the probability, 0 above one of the opposite."""
-_RATIO = 1.05  # of the stored numbers of decisions; all small ones are stored
+_ALL, _RATIO = 100, 1.05  # All numbers of decisions up to the first one are stored, larger ones with this ratio.
 
 
 def curve_table(
@@ -77,7 +77,7 @@ def curve_table(
         curves = curves_of(Y if decision else 1 - np.asarray(Y), P if decision else 1 - P, groups, weights)
         for label, curve, n in zip(labels, curves, n_cells, strict=True):
             step = np.floor(np.log(np.maximum(curve.n_decisions, 1)) / np.log(_RATIO))
-            stored = curve.at(np.flatnonzero(np.diff(step, append=np.inf) > 0))
+            stored = curve.at(np.flatnonzero((curve.n_decisions <= _ALL) | (np.diff(step, append=np.inf) > 0)))
             found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict(), "n_cells": n}))
     return pd.concat(found, ignore_index=True)[[*COLUMNS, "n_cells"]]
 

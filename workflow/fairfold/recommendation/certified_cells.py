@@ -116,7 +116,7 @@ def sheet_to_certify(
     Raises
     ------
     DataError
-        If no check of cells certifies a label.
+        If no check of cells certifies more decisions.
     """
     labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
     P = predictions.first_cross_validation(predicted, metric, labels)
@@ -128,11 +128,12 @@ def sheet_to_certify(
     cells = cells_to_certify(Y, P[tested].clip(0, 1), n, **options)  # type: ignore[arg-type]
     if cells.empty:
         raise DataError(
-            f"--certify: no check of cells certifies another label at {100 * precision:g} %. Use the labels that are "
+            f"--certify: no check of cells certifies more decisions at {100 * precision:g} %. Use the labels that are "
             "certified, or choose a lower precision."
         )
     samples = np.flatnonzero(tested)[cells["sample"]]
     new = pd.DataFrame({"sample": samples, "label_index": labels[cells["label_index"]], "label": np.nan})
-    joined = new if earlier is None else pd.concat([earlier[[*new]], new], ignore_index=True)
-    sheet = joined.rename(columns={"label": ANSWER}).assign(draw_probability=NOT_DRAWN)
+    if earlier is not None:
+        new = pd.concat([earlier[[*new]].assign(label=pd.to_numeric(earlier["label"])), new], ignore_index=True)
+    sheet = new.rename(columns={"label": ANSWER}).assign(draw_probability=NOT_DRAWN)
     return to_fill(sheet, ids, data.label_names)
