@@ -98,7 +98,7 @@ def test_card_has_metadata_and_scores(folder):
     scores = json.loads((folder / "model/plants/scores.json").read_text())
     assert scores["scores"][0]["low"] == pytest.approx(0.85) and scores["labels"][1]["label"] == "moss"
     assert any("missing at random" in limit for limit in scores["limits"])
-    assert "RF+ET, one level of random forests and extra trees, fitted to" in text and "[@" not in text
+    assert "RF+ET, one level of random forests and extra trees, fitted on" in text and "[@" not in text
     assert metadata["model_file"] == "model.fairfold"
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairfold import __version__
 from fairfold.answer.answer import ANSWER, load
+from fairfold.core.config import setting
 from fairfold.core.files import read_json, read_table, write_text
 from fairfold.core.versions import gather_versions
 from fairfold.report.certified import target_chooser
@@ -266,7 +267,7 @@ def _final(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
 def _final_model(folder: PurePosixPath, dataset: str, inputs: Inputs) -> dict[str, Any]:
     scores, *others = (read_table(inputs.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
     model = read_json(inputs.results / folder / "columns.json")["name"]
-    rest = " that were not held out" if inputs.study.data.set_aside else ""
+    rest = " that were not held out" if setting("data.set_aside", inputs.study) else ""
     parts = final_parts(scores, *others)
     for part in parts:
         if part["id"] == "labels":  # The section on labels has their scores.
