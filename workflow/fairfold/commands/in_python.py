@@ -40,6 +40,7 @@ def study(
     n_splits: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
+    hold_out: float | None = None,
     directory: str | os.PathLike[str] | None = None,
 ) -> Answer:
     """Compare models on a dataset, as ``fairfold study`` does, and return the answer.
@@ -69,6 +70,9 @@ def study(
         Seed. None is 1.
     n_jobs : int or None, default=None
         Number of cores. None and -1 use all.
+    hold_out : float or None, default=None
+        Share of samples, such as 0.2, that are set aside before the study and certify the final model. Needs
+        `directory`.
     directory : str or path-like, default=None
         Folder of the study, with its report and final model. A later call continues an interrupted study. None uses a
         temporary folder, and no final model is fitted.
@@ -99,6 +103,8 @@ def study(
     from fairfold.answer.answer import ANSWER, load
     from fairfold.commands import study as command
 
+    if hold_out is not None and directory is None:
+        raise DataError("study: hold_out certifies the final model, which needs a folder. Give directory, too.")
     table, columns = _table(X, Y, groups, sample_weight)
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
@@ -109,7 +115,13 @@ def study(
         _write(table, path)
         options = parser.parse_args(["study", str(path), f"--directory={folder}"])
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
-        chosen |= {"models": [*models], "missing_rates": [*missing_rates], "final": keeps, **columns}
+        chosen |= {
+            "hold_out": hold_out,
+            "models": [*models],
+            "missing_rates": [*missing_rates],
+            "final": keeps,
+            **columns,
+        }
         vars(options).update(chosen, cores="all" if n_jobs in (None, -1) else str(n_jobs))
         options.snakemake = [] if keeps else [f"results/{ANSWER}"]
         os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
