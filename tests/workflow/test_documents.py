@@ -78,13 +78,13 @@ EXAMPLES = [(name, block) for name in DOCUMENTS if name != DOORS for block in bl
 
 
 def longer(text):
-    """Return a table with 60 rows that are like the few of a page."""
+    """Return a table with 150 rows, enough to hold out 30, that are like the few of a page."""
     rng, few = np.random.default_rng(0), pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    many = pd.DataFrame({name: rng.choice(few[name], 60) for name in few})
+    many = pd.DataFrame({name: rng.choice(few[name], 150) for name in few})
     for name in many:
         if re.fullmatch(r"\d+\.\d+", few[name][0]):
-            many[name] = rng.normal(size=60).round(3)
-    return many.assign(**({"visit": [f"v{row}" for row in range(60)]} if "visit" in many else {})).to_csv(index=False)
+            many[name] = rng.normal(size=150).round(3)
+    return many.assign(**({"visit": [f"v{row}" for row in range(150)]} if "visit" in many else {})).to_csv(index=False)
 
 
 @pytest.fixture(scope="module")

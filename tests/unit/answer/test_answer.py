@@ -53,7 +53,7 @@ def lines(*rows, most_models=7, **options):
     [
         (
             {"threshold": [0.6, np.nan]},
-            "(out-of-fold predictions). `fairfold predict --precision 0.9` decides only these.",
+            "(out-of-fold predictions). `fairfold predict --precision 0.9` decides no other label.",
         ),
         (
             {"threshold": [np.nan, np.nan], "n_held_out": 1200},
@@ -62,8 +62,8 @@ def lines(*rows, most_models=7, **options):
     ],
 )
 def test_certified_labels_are_counted(certified, end):
-    n = int(np.isfinite(certified["threshold"]).sum())
-    start = f"For {n} of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % "
+    n = "1 of 2 labels (s)" if np.isfinite(certified["threshold"]).any() else "0 of 2 labels"
+    start = f"For {n}, at least 90 % of the positive predictions above a threshold are right, with 95 % "
     assert f"{start}confidence {end}" in lines(BEST, certified={"label": list("st"), "precision": 0.9, **certified})
     assert not any("confidence" in each for each in lines(BEST))
 
@@ -82,7 +82,7 @@ def test_the_whole_answer():
         "Error in the data: w. Until then, trust no score.",
         "Use A. With 1,060 samples, one other model is not significantly different. This is C, which is faster: "
         "1.50 s per fit instead of 2.00 s.",
-        "Average precision 0.80, 95 % interval 0.70 to 0.85.",
+        "The average precision of A is 0.80, 95 % interval 0.70 to 0.85.",
         "",
         "   avg. precision  behind   MCC  verdict                 s/fit",
         "A            0.80       -  0.80  best                     2.00",
@@ -93,8 +93,9 @@ def test_the_whole_answer():
         "",
         "If some zeros are really positives, missing at random and equally often in all labels, at most 11 % of the "
         "positives are missing, and average precision would be up to 0.90.",
-        "Complete labels that are hard to predict look the same, so perhaps none is missing. To know more, check 100 "
-        "cells (`fairfold check`). If you know it, declare `--labels-are` complete or incomplete.",
+        "Labels that are complete but hard to predict give the same numbers, so perhaps no positive is missing. To "
+        "find out, check 100 cells (`fairfold check`). If you already know, declare `--labels-are` complete or "
+        "incomplete.",
         "At the threshold 0.5, A finds no positive of 2 of 4 labels: s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
         "Hardest labels for A by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",

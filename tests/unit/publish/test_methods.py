@@ -238,7 +238,8 @@ def test_tables_and_cards_have_checked_scores(make_facts, tmp_path):
 def test_certified_labels_are_stated(make_facts):
     facts = make_facts()
     assert "certified" not in text_of(facts)
-    answers = {name: replace(each, certified=[9, 15, 200]) for name, each in facts.answers.items()}
+    numbers = {"certified": [*"abcdefghi"], "n_examined": 15, "n_held_out": 200}
+    answers = {name: replace(each, **numbers) for name, each in facts.answers.items()}
     facts.__dict__["answers"] = answers
     facts.memo.pop("values", None)
     text = text_of(facts)

@@ -80,9 +80,11 @@ class Answer:
         Phrase with the score of the model and its interval.
     decisions, samples : str or None
         Sentences that name a better model for decisions, and the number of samples that would tell two models apart.
-    certified : list of int
-        Number of labels with a precision that is certified at the default target, of examined labels, and of held-out
-        samples that certify the final model, 0 if out-of-fold predictions are certified.
+    certified : list of str
+        Labels with a precision that is certified at the default target.
+    n_examined, n_held_out : int
+        Numbers of labels that were examined for it, and of held-out samples that certify the final model, 0 if
+        out-of-fold predictions are certified.
     rows : list of dict
         Rows of the leaderboard, with the values of ``fairfold.answer.leaderboard.COLUMNS``.
     rope : float
@@ -120,7 +122,9 @@ class Answer:
     score: str | None
     decisions: str | None
     samples: str | None
-    certified: list[int]
+    certified: list[str]
+    n_examined: int
+    n_held_out: int
     rows: list[Row]
     rope: float
     n_checked: int
@@ -161,6 +165,7 @@ class Answer:
         first, sizes = ranked.iloc[0], own["sizes"].to_dict("records")[0]
         n_checked = int(np.nan_to_num(first.get("n_checked", 0)))
         metric, rope = METRICS[first["metric"]], float(own["numbers"]["rope"].iloc[0])
+        examined = own["certified"][own["certified"]["precision"] == PRECISION]
         found = own["audit"][own["audit"]["severity"] != "note"]
         is_error = found["severity"] == "error"
         is_tried = not n_checked and estimate["labels_are"] != "unknown"
@@ -178,7 +183,9 @@ class Answer:
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
-            certified=_numbers_of_certificates(own["certified"]),
+            certified=examined.loc[examined["threshold"].notna(), "label"].astype(str).tolist(),
+            n_examined=len(examined),
+            n_held_out=n_held_out_of(examined),
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
@@ -212,8 +219,8 @@ class Answer:
 
     @property
     def on_certificates(self) -> str | None:
-        """Sentence on the number of labels with a certified precision, None without an examined label."""
-        return sentence_on_certificates(*self.certified)
+        """Sentence on the labels with a certified precision, None without an examined label."""
+        return sentence_on_certificates(self.certified, self.n_examined, self.n_held_out)
 
     def predict_command(self, results: str | os.PathLike[str] = "results") -> str:
         """Return the command that predicts new rows with the final model.
@@ -280,11 +287,6 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
-
-
-def _numbers_of_certificates(certified: pd.DataFrame) -> list[int]:
-    usual = certified[certified["precision"] == PRECISION]
-    return [int(usual["threshold"].notna().sum()), len(usual), n_held_out_of(usual)]
 
 
 def _on_decisions(numbers: pd.DataFrame, best: str) -> str | None:

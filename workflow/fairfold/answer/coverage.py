@@ -31,7 +31,7 @@ def score_of_best(board: pd.DataFrame, own: pd.Series, n_checked: float) -> str:
     rows, best = rows_of(board), board.iloc[0]
     digits, metric, rate = digits_of(rows)["score"], METRICS[best["metric"]], best["missing_rate"]
     hidden = f" with {rate} % of positives hidden from training" if rate else ""
-    score = f"{metric.name[0].upper()}{metric.name[1:]} {best['score']:.{digits}f}{hidden}"
+    score = f"The {metric.name} of {best['model']} is {best['score']:.{digits}f}{hidden}"
     if not (limits := interval(rows[0]["low"], rows[0]["high"], digits)):
         return score
     is_lopsided = best["high"] - best["score"] > _LOPSIDED * (best["score"] - best["low"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -62,13 +62,15 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
         yield f"Hardest labels for {model} by {score}, where 0.5 is guessing: {', '.join(named)}."
 
 
-def sentence_on_certificates(n_certified: int, n_labels: int, n_held_out: int = 0) -> str | None:
-    """State how many labels have a certified precision.
+def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out: int = 0) -> str | None:
+    """State which labels have a certified precision.
 
     Parameters
     ----------
-    n_certified, n_labels : int
-        Numbers of labels with a certificate, and of examined labels.
+    certified : sequence of str
+        Labels with a certificate.
+    n_labels : int
+        Number of examined labels.
     n_held_out : int, default=0
         Number of held-out samples that certify the final model. 0 if out-of-fold predictions are certified.
 
@@ -79,7 +81,7 @@ def sentence_on_certificates(n_certified: int, n_labels: int, n_held_out: int = 
 
     Examples
     --------
-    >>> sentence_on_certificates(0, 2)
+    >>> sentence_on_certificates([], 2)
     'For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % confidence \
 (out-of-fold predictions).'
     """
@@ -87,5 +89,7 @@ def sentence_on_certificates(n_certified: int, n_labels: int, n_held_out: int = 
         return None
     right = f"at least {100 * PRECISION:g} % of the positive predictions above a threshold are right"
     by = f"the final model on {n_held_out:,} held-out samples" if n_held_out else "out-of-fold predictions"
-    found = f"For {n_certified} of {count(n_labels, 'label')}, {right}, with {100 * CONFIDENCE:g} % confidence ({by})."
-    return f"{found} `fairfold predict --precision {PRECISION:g}` decides only these." if n_certified else found
+    named = f" ({shortened(certified, _MOST)})" if certified else ""
+    labels = f"{len(certified)} of {count(n_labels, 'label')}{named}"
+    found = f"For {labels}, {right}, with {100 * CONFIDENCE:g} % confidence ({by})."
+    return f"{found} `fairfold predict --precision {PRECISION:g}` decides no other label." if certified else found

@@ -13,8 +13,8 @@ from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
 
 _ADVICE = (
-    "Complete labels that are hard to predict look the same, so perhaps none is missing. To know more, check 100 cells "
-    "(`fairfold check`). If you know it, declare `--labels-are` complete or incomplete."
+    "Labels that are complete but hard to predict give the same numbers, so perhaps no positive is missing. To find "
+    "out, check 100 cells (`fairfold check`). If you already know, declare `--labels-are` complete or incomplete."
 )
 
 

@@ -171,7 +171,7 @@ def _chosen(options: argparse.Namespace, dataset: str, data: Dataset, ids: list[
     from fairfold.recommendation.checked import read_checked, read_study_predictions
 
     answer = recommend.answers_of(options.study)[dataset]
-    if n_held_out := answer.certified[2]:
+    if n_held_out := answer.n_held_out:
         raise DataError(
             f"--certify: {n_held_out:,} held-out samples certify the final model, and checks of other samples change "
             "nothing. Use --cells alone, or a study without --hold-out."

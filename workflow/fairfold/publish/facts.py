@@ -190,12 +190,13 @@ class Facts:
     @property
     def certified(self) -> dict[str, list[int]]:
         """Numbers of labels with a certified precision, of examined labels and of held-out samples, by dataset."""
-        return {name: answer.certified for name, answer in self.answers.items() if answer.certified[0]}
+        answers = {name: answer for name, answer in self.answers.items() if answer.certified}
+        return {name: [len(each.certified), each.n_examined, each.n_held_out] for name, each in answers.items()}
 
     @property
     def held_out(self) -> dict[str, int]:
         """Number of samples that were set aside before the study, for each dataset with some."""
-        return {name: answer.certified[2] for name, answer in self.answers.items() if answer.certified[2]}
+        return {name: answer.n_held_out for name, answer in self.answers.items() if answer.n_held_out}
 
     @property
     def missing(self) -> pd.DataFrame:
