@@ -160,6 +160,14 @@ def test_the_fastest_of_several_models_is_named():
     assert found.endswith(" The fastest of them is C: 2.00 s per fit instead of 20.0 s.")
 
 
+@pytest.mark.parametrize(("shares", "percent"), [([0.784, 0.216], "78"), ([0.999, 0.001], "more than 99")])
+def test_the_share_of_draws_is_stated(shares, percent):
+    drawn = numbers(np.nan).assign(metric="average_precision", share_best=shares)
+    sentence = f"If the samples were drawn again, A would stay the best in {percent} % of draws."
+    assert sentence in lines(BEST, ALIKE, numbers=drawn)
+    assert answer(BEST, numbers=drawn[:1]).draws is None
+
+
 def test_samples_that_would_decide():
     assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])

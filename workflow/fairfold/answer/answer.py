@@ -34,7 +34,7 @@ from fairfold.answer.missing_labels import (
     missing_rate_phrase,
 )
 from fairfold.answer.undecided import samples_sentence
-from fairfold.answer.verdict import sentences_on_others, sentences_on_twins, verdict_sentence
+from fairfold.answer.verdict import sentence_on_draws, sentences_on_others, sentences_on_twins, verdict_sentence
 from fairfold.core.defaults import PRECISION
 from fairfold.core.files import read_json, write_json
 from fairfold.errors import DataError, count
@@ -78,8 +78,9 @@ class Answer:
         Sentences that name the other models by their verdict, and those with the scores of another model.
     score : str or None
         Phrase with the score of the model and its interval.
-    decisions, samples : str or None
-        Sentences that name a better model for decisions, and the number of samples that would tell two models apart.
+    decisions, draws, samples : str or None
+        Sentences that name a better model for decisions, the share of draws of the samples in which the model stays
+        the best, and the number of samples that would tell two models apart.
     certified : list of str
         Labels with a precision that is certified at the default target.
     n_examined, n_held_out : int
@@ -121,6 +122,7 @@ class Answer:
     same: list[str]
     score: str | None
     decisions: str | None
+    draws: str | None
     samples: str | None
     certified: list[str]
     n_examined: int
@@ -182,6 +184,7 @@ class Answer:
             same=sentences_on_twins(board, is_corrected=estimate["labels_are"] == "incomplete" or n_checked > 0),
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
+            draws=None if n_checked else sentence_on_draws(own["numbers"], first["model"], first["metric"]),
             samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
             certified=examined.loc[examined["threshold"].notna(), "label"].astype(str).tolist(),
             n_examined=len(examined),
@@ -254,7 +257,16 @@ class Answer:
         """
         yield from self.errors
         score = f"{self.score}." if self.score else None
-        texts = self.verdict, score, *self.design, *self.checked, self.decisions, self.samples, self.on_certificates
+        texts = (
+            self.verdict,
+            score,
+            *self.design,
+            *self.checked,
+            self.decisions,
+            self.draws,
+            self.samples,
+            self.on_certificates,
+        )
         yield from filter(None, texts)
         yield ""
         yield from self._table(most_models)

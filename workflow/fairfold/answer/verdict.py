@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from fairfold.answer.leaderboard import NO_SCORE, NOT_TESTED, SAME, fastest, seconds_text
@@ -122,6 +123,35 @@ def sentences_on_others(board: pd.DataFrame, metric: str, *, is_checked: bool = 
             phrase = phrases[len(models) > 1]
             found.append(f"{listed(models)} {phrase}{f' by {metric}' if phrase.endswith(' it') else ''}.")
     return found
+
+
+def sentence_on_draws(numbers: pd.DataFrame, best: str, metric: str) -> str | None:
+    """State in how many draws of the samples a model stays the best.
+
+    Parameters
+    ----------
+    numbers : DataFrame
+        Rows of :func:`~fairfold.recommendation.comparison.recommend` for one dataset.
+    best, metric : str
+        Names of the model and of the metric.
+
+    Returns
+    -------
+    str or None
+        Sentence, None without such draws or for a single model.
+
+    Examples
+    --------
+    >>> numbers = pd.DataFrame({"model": ["A", "B"], "metric": "mcc", "share_best": [0.78, 0.22]})
+    >>> sentence_on_draws(numbers, "A", "mcc")
+    'If the samples were drawn again, A would stay the best in 78 % of draws.'
+    """
+    rows = numbers[numbers["metric"] == metric].set_index("model")
+    share = rows["share_best"].get(best, np.nan) if "share_best" in rows else np.nan
+    if np.isnan(share) or rows["share_best"].notna().sum() < 2:
+        return None
+    percent = "more than 99" if share > 0.995 else f"{100 * share:.0f}"
+    return f"If the samples were drawn again, {best} would stay the best in {percent} % of draws."
 
 
 def sentences_on_twins(board: pd.DataFrame, *, is_corrected: bool = False) -> list[str]:
