@@ -279,6 +279,8 @@ def test_models_with_identical_scores_count_as_one():
     folds, scores = study(("one", "two"), models=("a", "b", "c"))
     twins = {name: table[table["model"] == "b"].assign(model="b+") for name, table in (("f", folds), ("s", scores))}
     folds_of_all, scores_of_all = pd.concat([folds, twins["f"]]), pd.concat([scores, twins["s"]])
+    # Equal models share the draws in which they are the best.
+    scores_of_all.loc[scores_of_all["model"].isin(["b", "b+"]), "share_best"] /= 2
     rates = estimates(0, ("one", "two"))
     rows = [("one", 0, "b+", "b", "scores"), ("one", 50, "a", "c", "scores")]
     identical = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "same_as", "identical"])

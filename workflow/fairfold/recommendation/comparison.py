@@ -142,7 +142,7 @@ def recommend(
         - ``mean``, ``sd`` : mean and standard deviation of the estimated scores over folds
         - ``observed`` : mean score on observed labels
         - ``low``, ``high`` : 95 % confidence interval of the mean
-        - ``share_best`` : share of the draws of that interval with this model as the best
+        - ``share_best`` : share of the draws of that interval with this model, or an equal one, as the best
         - ``if_hard``, ``if_easy`` : estimated score if hard or easy positives are missing more often, see
           :mod:`~fairfold.recommendation.complete_scores`
         - ``over_labels`` : mean over labels, for the score of the study if it pools labels
@@ -191,6 +191,9 @@ def recommend(
                 table = _with_twins(table, rows["model"].unique(), twins)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model").reindex(columns=_ESTIMATED)
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
+                # Equal models have shared the draws in which they are the best.
+                equal = table["same_as"].fillna(table["model"])
+                table["share_best"] = table.groupby(equal)["share_best"].transform("sum", min_count=1)
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
                 named = table.assign(**names, use=use, metric=metric, rope=rope, alpha=alpha)
                 compared = ["model", *_TWINS, "mean", *_ESTIMATED, *_COMPARED[2:], "rope", "alpha"]
