@@ -204,7 +204,7 @@ def test_models_with_identical_predictions_do_not_compete():
     means = {"A": 0.8, "A+": 0.8, "B": 0.79, "C": 0.5}
     table = scores(means, ranking_loss=dict(zip(means, (0.1, 0.1, 0.11, 0.5), strict=True)))
     table["corrected"] = table["observed"]
-    shares = means_of(table, {"A": 0.7, "A+": 0.7, "B": 0.25, "C": 0.05}, low=0.7, high=0.9)
+    shares = means_of(table, {"A": 0.35, "A+": 0.35, "B": 0.25, "C": 0.05}, low=0.7, high=0.9)
     numbers = recommend(table, shares, RATES, identical=IDENTICAL)
     sentences = recommendation_sentences(numbers, RATES)
     found = sentences.loc[sentences["use"] == "ranking", "sentence"].tolist()
