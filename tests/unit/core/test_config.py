@@ -35,7 +35,7 @@ def test_defaults_are_filled_in():
     # This includes keys that the configuration does not have.
     data = {"mirrors": [], "cache": None, "offline": False, "unavailable": "stop", "left_out": {}}
     data |= {"labels_are": "unknown"}
-    assert config["data"] == {**data, "own": {}, "variants": {}, "strict": False}
+    assert config["data"] == {**data, "own": {}, "variants": {}, "strict": False, "set_aside": None}
 
 
 def test_own_columns_are_named():
