@@ -64,7 +64,9 @@ def lines(*rows, most_models=7, **options):
 def test_certified_labels_are_counted(certified, end):
     n = "1 of 2 labels (s)" if np.isfinite(certified["threshold"]).any() else "0 of 2 labels"
     start = f"For {n}, at least 90 % of the positive predictions above a threshold are right, with 95 % "
-    assert f"{start}confidence {end}" in lines(BEST, certified={"label": list("st"), "precision": 0.9, **certified})
+    found = answer(BEST, certified={"label": list("st"), "precision": 0.9, **certified})
+    assert f"{start}confidence {end}" in [*found.lines()]
+    assert found.training_rows.endswith("that were not held out") == ("n_held_out" in certified)
     assert not any("confidence" in each for each in lines(BEST))
 
 

@@ -225,6 +225,11 @@ class Answer:
         """Sentence on the labels with a certified precision, None without an examined label."""
         return sentence_on_certificates(self.certified, self.n_examined, self.n_held_out)
 
+    @property
+    def training_rows(self) -> str:
+        """Phrase that names the rows to which the final model is fitted."""
+        return f"all rows of the table{' that were not held out' if self.n_held_out else ''}"
+
     def predict_command(self, results: str | os.PathLike[str] = "results") -> str:
         """Return the command that predicts new rows with the final model.
 

@@ -141,7 +141,7 @@ def _next_steps(results: Path, answers: Iterable[Answer]) -> Iterator[str]:
         model, scores = folder / "model.fairfold", folder / "label_scores.csv"
         if model.is_file() and model.stat().st_mtime >= made:
             fitted = read_table(scores)["model"].iloc[0] if scores.is_file() else answer.model
-            yield f"Model:    {folder}  (folder with the final model, {fitted}, fitted to all rows of the table)"
+            yield f"Model:    {folder}  (folder with the final model, {fitted}, fitted to {answer.training_rows})"
             yield f"Predict:  {answer.predict_command(results)}"
             if answer.model != fitted:
                 yield f"  The final model is {fitted}. To change it, set final.model in the configuration."
