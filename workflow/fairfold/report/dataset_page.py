@@ -22,7 +22,7 @@ _OF_FEATURES = (
     "Loss of average precision on left-out samples if a feature, or a group of correlated features, is permuted. It "
     "shows what the model uses, not what causes a label."
 )
-_OF_SAMPLES = "The option --explain of `fairfold predict` lists what each column contributes to the labels of a sample."
+_OF_SAMPLES = "Predict with the option --explain to see what each column contributes to the labels of a sample."
 _OF_DEPENDENCE = (
     "Mean probability of each label if a feature takes its lowest to its highest value (5 % and 95 % quantiles) in all "
     "samples, for the two features that change it most"
