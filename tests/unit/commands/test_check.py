@@ -303,7 +303,7 @@ def test_chosen_cells_certify_labels_and_estimate_no_scores(study, monkeypatch, 
         assert message in capsys.readouterr().err
     path = study / "results" / ANSWER
     answers = read_json(path)
-    answers["plants"]["certified"] = [1, 2, 200]
+    answers["plants"]["n_held_out"] = 200
     write_json(answers, path)
     assert main(["check", str(study), "--certify", "0.9", "--cells", "5", "-o", str(study / "held.csv")]) == 1
     assert "--certify: 200 held-out samples certify the final model" in capsys.readouterr().err
