@@ -14,7 +14,7 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.typed import TypedColumns
 from fairfold.errors import DataError
 from fairfold.final import FinalModel
-from fairfold.final.explanation import lines_on
+from fairfold.final.explanation import MOST_PREDICTED, lines_on
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import explain_file
 from fairfold.models import make_model
@@ -58,6 +58,14 @@ def test_a_sample_has_the_same_explanation_alone_and_leaves_the_global_stream_al
     assert found["sample"].unique().tolist() == list(range(10))
     assert found[found["sample"] == 7].reset_index(drop=True).equals(linear.explain(table, [7]))
     assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
+
+
+def test_few_columns_change_in_many_orders(linear, table, monkeypatch):
+    predicted, likely = [], FinalModel.likely
+    monkeypatch.setattr(FinalModel, "likely", lambda final, X: predicted.append(len(X)) or likely(final, X))
+    linear.explain(table, [3])
+    n_of_an_order = 39 * len(table.columns)
+    assert 2 * 9 * n_of_an_order < sum(predicted) <= MOST_PREDICTED
 
 
 @pytest.fixture(scope="module")

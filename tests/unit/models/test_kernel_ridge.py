@@ -156,6 +156,20 @@ def test_unmeasured_cells_are_left_out_of_the_fit(data, share, is_grouped):
             assert model.out_of_fold_proba_[sample, label] == pytest.approx(expected, abs=1e-7)
 
 
+def test_the_penalty_has_the_least_error_of_measured_cells(data):
+    X, Y = data
+    partly = np.where(np.random.default_rng(3).random(Y.shape) < 0.6, np.nan, Y)
+    is_measured, filled = ~np.isnan(partly), np.where(np.isnan(partly), np.nanmean(partly, axis=0), partly)
+    K = KernelCenterer().fit_transform(kernel(X, X, 1.0, X))
+    errors = []
+    for penalty in PENALTIES:
+        H = K @ np.linalg.inv(K + penalty * np.trace(K) / 90 * np.eye(90)) + 1 / 90
+        errors.append(((filled - H @ filled) / (1 - np.diag(H))[:, None]) ** 2)
+    of_measured, of_all = ([error[cells].mean() for error in errors] for cells in (is_measured, filled >= 0))
+    penalty = KernelRidgeClassifier(gammas=(1.0,)).fit(X, partly).penalty_
+    assert penalty == PENALTIES[int(np.argmin(of_measured))] != PENALTIES[int(np.argmin(of_all))]
+
+
 def test_a_label_without_measurements_is_never_predicted(data):
     X, Y = data
     model = KernelRidgeClassifier().fit(X, np.column_stack([Y[:, 0], np.full(90, np.nan)]))
