@@ -32,6 +32,7 @@ rule fit_final_model:
         words="results/final/{dataset}/label_words.csv",
         dependence="results/final/{dataset}/partial_dependence.csv",
         weights="results/final/{dataset}/pool_weights.csv",
+        example="results/final/{dataset}/explained_prediction.csv",
         certificates="results/final/{dataset}/certificates.csv",
         page="results/final/{dataset}/report.html",
     log:

@@ -86,11 +86,11 @@ def test_the_whole_answer():
         "1.50 s per fit instead of 2.00 s.",
         "The average precision of A is 0.80, 95 % interval 0.70 to 0.85.",
         "",
-        "   avg. precision  behind   MCC  verdict                 s/fit",
-        "A            0.80       -  0.80  best                     2.00",
-        "C            0.80   0.000  0.80  not different, fastest   1.50",
-        "B            0.50   0.300  0.50  worse                   <0.01",
-        "D               -       -     -  no score                    -",
+        "   avg. precision  gap to best   MCC  verdict                 s/fit",
+        "A            0.80            -  0.80  best                     2.00",
+        "C            0.80        0.000  0.80  not different, fastest   1.50",
+        "B            0.50        0.300  0.50  worse                   <0.01",
+        "D               -            -     -  no score                    -",
         "A+ has the same scores as A.",
         "",
         "If some zeros are really positives, missing at random and equally often in all labels, at most 11 % of the "
@@ -100,7 +100,8 @@ def test_the_whole_answer():
         "incomplete.",
         "At the threshold 0.5, A finds no positive of 2 of 4 labels: s (30 positives), u (1 positive).",
         "By AUROC, no model beats guessing for 1 of 4 labels: t.",
-        "Hardest labels for A by AUROC, where 0.5 is guessing: u (0.40, 1 positive), s (0.50, 30 positives).",
+        "Hardest labels for A by AUROC (0.5 by guessing, however rare a label is): u (0.40, 1 positive), "
+        "s (0.50, 30 positives).",
         "Warning: x.",
         "Warning: y.",
     ]
@@ -347,7 +348,7 @@ def guessed(behind_low, behind=0.4):
 def test_guessing_ends_the_leaderboard():
     found = lines(table=guessed(0.2), most_models=1)
     assert found[0] == "Use A. It is significantly better than the other model."
-    assert found[3].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
+    assert " ".join(found[3].split()) == "avg. precision mean over labels gap to best MCC verdict s/fit"
     assert found[5].split() == ["guessing", "0.40", "0.30", "0.400", "-", "guessing", "-"]
     assert found[6] == "... and 1 more model, listed by `fairfold recommend --all`"
 

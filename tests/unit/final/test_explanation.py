@@ -11,10 +11,11 @@ from scipy import sparse
 from fairfold.__main__ import main
 from fairfold.core.files import read_table
 from fairfold.datasets import Dataset
+from fairfold.datasets.categories import Categories
 from fairfold.datasets.typed import TypedColumns
 from fairfold.errors import DataError
 from fairfold.final import FinalModel
-from fairfold.final.explanation import MOST_PREDICTED, lines_on
+from fairfold.final.explanation import MOST_PREDICTED, example, lines_on
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import explain_file
 from fairfold.models import make_model
@@ -82,17 +83,40 @@ def typed():
     X = np.column_stack([size, columns.positions(cells)])
     Y = np.column_stack([notes == OAK, np.nan_to_num(size) > 0]).astype(np.int8)
     data = Dataset("plants", "multilabel", X, Y, ("size", *columns.names), ("oak", "large"), typed=columns)
-    return fit_final(data, "RandomForest", {"n_trees": 20}, seed=1), pd.DataFrame({"size": size, **cells})
+    return fit_final(data, "RandomForest", {"n_trees": 20}, seed=1), pd.DataFrame({"size": size, **cells}), data
 
 
 def test_columns_of_text_and_gaps_are_explained_as_they_are(typed):
-    final, table = typed
+    final, table, _ = typed
     found = final.explain(table, [0, table.index[1:][table["notes"][1:].str.startswith("oak")][0]])
     assert {*found["column"]} == {"size", "notes", "day"}
     np.testing.assert_allclose(sums(found), 0, atol=1e-9)
     strongest = found[(found["sample"] != 0) & (found["label"] == "oak")].iloc[0]
     assert strongest["column"] == "notes" and strongest["value"].startswith(OAK) and strongest["contribution"] > 0.2
     assert found.loc[(found["sample"] == 0) & (found["column"] == "size"), "value"].tolist() == ["", ""]
+
+
+def test_the_example_of_a_study_is_an_uncertain_test_sample(typed):
+    final, table, data = typed
+    likely = final.likely(data.samples).max(axis=1)
+    found = example(final, data, np.arange(10, 50), seed=1)
+    chosen = np.abs(likely[10:50] - 0.75).argmin() + 10
+    assert found["sample"].unique().tolist() == [chosen + 1] and found["label"].nunique() == 1
+    assert dict(zip(found["column"], found["value"], strict=True))["notes"] == table["notes"][chosen]
+    np.testing.assert_allclose(sums(found), 0, atol=1e-9)
+    assert found.equals(example(final, data, np.arange(10, 50), seed=1))
+
+
+@pytest.mark.parametrize("encoding", ["one-hot", "ordinal"])
+def test_the_example_has_cells_of_categories(encoding):
+    soils = np.array(["peat", "", "clay"] * 20)
+    categories = Categories.of(encoding, {"soil": soils}, "plants.csv")
+    X = np.column_stack([np.arange(60.0), categories.encode({"soil": soils}, "plants.csv")])
+    columns = ("size", *categories.features), ("wet",)
+    data = Dataset("plants", "multilabel", X, (soils == "peat")[:, None].astype(int), *columns, categories=categories)
+    found = example(fit_final(data, "logistic", {}, seed=1), data, np.arange(60), seed=1)
+    value = dict(zip(found["column"], found["value"], strict=True))
+    assert {*value} == {"size", "soil"} and value["soil"] == soils[int(value["size"])]
 
 
 def test_sparse_features_and_posteriors(tmp_path):
@@ -112,7 +136,7 @@ def test_sparse_features_and_posteriors(tmp_path):
 
 @pytest.fixture(scope="module")
 def files(typed, tmp_path_factory):
-    final, table = typed
+    final, table, _ = typed
     folder = tmp_path_factory.mktemp("predict")
     final.save(folder / "model")
     table.to_csv(folder / "plants.csv", index=False)

@@ -60,9 +60,18 @@ def test_failures_and_rare_labels_come_first(make_facts):
     assert found[1].endswith("whose scores are uncertain: moss (4).")
 
 
+@pytest.mark.parametrize(("n_labels", "named"), [(12, True), (60, False)])
+def test_all_names_are_listed_or_none(make_facts, n_labels, named):
+    facts = make_facts()
+    outcomes = pd.concat([facts.outcomes[:1]] * n_labels).assign(label=[f"label {n}" for n in range(n_labels)])
+    facts = replace(facts, outcomes=outcomes.assign(positives=3))
+    for text in (sentences("outcomes", facts), *state(facts)[-1:]):
+        assert (f"label {n_labels - 1}" in text) == named and " more" not in text
+
+
 def test_an_unfinished_study_claims_nothing_about_models(make_facts):
     text = text_of(make_facts({}, is_done=False))
-    assert "files are missing or outdated (steps describe_study, recommend_models)." in text
+    assert "files are missing or outdated (steps describe_study and recommend_models)." in text
     assert "compared" not in text and "test" not in text.replace("latest", "")
     assert "Models" not in text and "folds" not in text
     assert "Missing parts are left out." in text and "Outdated" not in text

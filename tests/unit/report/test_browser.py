@@ -21,7 +21,7 @@ from fairfold.figures import STYLE, add_tooltips, save_figure
 from fairfold.recommendation.checked import cells_of_sheet
 from fairfold.recommendation.predictions import decisions as count_decisions
 from fairfold.report.check_page import render_check_page
-from fairfold.report.dataset_page import render_dataset_page
+from fairfold.report.dataset_page import TABLES, render_dataset_page
 from fairfold.report.page import render_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -508,20 +508,15 @@ def dataset_html():
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.8, 0.7, 0.9
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbors", "neighbors"]
     rows = [("missing", n, f"s{n}", "label 0", 0.9, 0.5, ", ".join(f"s{m}" for m in range(20))) for n in range(30)]
-    return render_dataset_page(
-        *("mine", "gcForest+", "10 samples."),
-        label_scores=scores,
-        label_errors=pd.DataFrame(rows, columns=columns),
-        precision=pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
-        importance=pd.DataFrame(
-            [("mine", "Stack+", "a", 1, 0.1, 0, 1)],
-            columns=["dataset", "model", "features", "n_features", "loss", "lowest", "highest"],
-        ),
-        words=pd.DataFrame(columns=["label", "column", "words"]),
-        dependence=pd.DataFrame(),
-        weights=pd.DataFrame(),
-        folder="results/final/mine",
-    )
+    label_errors = pd.DataFrame(rows, columns=columns)
+    columns = ["dataset", "model", "features", "n_features", "loss", "lowest", "highest"]
+    tables = dict.fromkeys(TABLES, pd.DataFrame()) | {
+        "label_scores": scores,
+        "likely_label_errors": label_errors,
+        "label_error_precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
+        "feature_importance": pd.DataFrame([("mine", "Stack+", "a", 1, 0.1, 0, 1)], columns=columns),
+    }
+    return render_dataset_page("mine", "gcForest+", "10 samples.", tables, "results/final/mine")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

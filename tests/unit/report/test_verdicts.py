@@ -170,7 +170,7 @@ def test_complete_labels_have_no_bound(tables):
     rates = {"labels_are": "complete", "estimated_rate": 0.0, "low": np.nan, "high": np.nan}
     tables["missing_rates"] = tables["missing_rates"].assign(**rates)
     missing = cautions_of(tables)["If labels are missing"]
-    assert missing.startswith("Labels are declared complete. Scores take them as they are. In a separate trial")
+    assert missing.startswith("Labels are declared complete. Scores take them as they are. To see which model bears")
 
 
 def test_a_metric_without_a_correction_is_that_of_labels_as_given(tables):

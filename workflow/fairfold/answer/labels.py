@@ -38,7 +38,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
     ...     print(sentence)
     At the threshold 0.5, Stack+ finds no positive of 1 of 2 labels: b (9 positives).
     By AUROC, no model beats guessing for 1 of 2 labels: b.
-    Hardest labels for Stack+ by AUROC, where 0.5 is guessing: b (0.50, 9 positives).
+    Hardest labels for Stack+ by AUROC (0.5 by guessing, however rare a label is): b (0.50, 9 positives).
     """
     of_all, score = f"of {count(len(labels), 'label')}", METRICS[HARDNESS].name
     model = next(iter(labels["model"]), None)
@@ -59,7 +59,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
             f"{row.label} ({getattr(row, HARDNESS):.2f}, {count(row.n_positives, 'positive')})"
             for row in hardest.itertuples()
         ]
-        yield f"Hardest labels for {model} by {score}, where 0.5 is guessing: {', '.join(named)}."
+        yield f"Hardest labels for {model} by {score} (0.5 by guessing, however rare a label is): {', '.join(named)}."
 
 
 def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out: int = 0) -> str | None:

@@ -90,7 +90,7 @@ class Column(NamedTuple):
 
 
 def _behind(row: Row, digits: int) -> str:
-    """Return a distance. The best model is not behind itself."""
+    """Return a distance. The best model has none to itself."""
     return "" if row["verdict"] == BEST else number(row["behind"], digits)
 
 
@@ -126,11 +126,11 @@ def seconds_text(value: float) -> str:
 
 COLUMNS = (
     Column("score", "METRIC", "METRIC", limits=("low", "high"), bars="95 % interval"),
-    Column("over_labels", "Label mean", "label mean", is_optional=True),
+    Column("over_labels", "Mean over labels", "mean over labels", is_optional=True),
     Column(
         "behind",
-        "Behind best",
-        "behind",
+        "Gap to best",
+        "gap to best",
         text=_behind,
         limits=("behind_low", "behind_high"),
         bars="95 % interval of the difference",

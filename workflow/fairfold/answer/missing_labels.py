@@ -173,7 +173,8 @@ def _winners(best: pd.Series, means: pd.DataFrame) -> Iterator[str]:
     goodness = METRICS[best["metric"]].direction * means["mean"]
     first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
     named = [f"{model} after hiding {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
-    yield f"In a separate trial, positives were hidden from training. The best model was {listed(named)}."
+    found = f"The best model was {listed(named)}."
+    yield f"To see which model bears missing labels best, a separate trial hid positives from training. {found}"
 
 
 def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: float) -> Iterator[str]:

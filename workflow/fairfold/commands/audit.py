@@ -18,6 +18,7 @@ from fairfold.errors import ConfigError, DataError, shortened
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
 
+_CHECKED = "row order, copies of rows, features that give labels away, labels, columns and size"
 _WIDTH = 100  # characters per line
 _NAMES = ("feature_names", "label_names")
 
@@ -33,8 +34,8 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="check a table before a study",
-        description="Check whether a table can be used to compare models: row order, copies, leaks, labels, features "
-        "and size. The exit status is 1 if the table has an error, and 0 if it has only warnings and notes.",
+        description=f"Check whether a table can be used to compare models: {_CHECKED}. "
+        "The exit status is 1 if the table has an error, and 0 if it has only warnings and notes.",
     )
     add = parser.add_argument
     add("table", type=Path, help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
@@ -98,7 +99,8 @@ def run(options: argparse.Namespace) -> int:
         if row.evidence:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
-    print(", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items()), file=out)
+    found = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items())
+    print(textwrap.fill(f"Checked {_CHECKED}: {found}", _WIDTH, subsequent_indent="  "), file=out)
     for line in lines_on_roles(options, *guess_roles(data, options, partial(_read, options.table))):
         print(line, file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))

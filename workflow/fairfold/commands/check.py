@@ -321,4 +321,4 @@ def _data(study: Path, dataset: str) -> tuple[Any, list[Any]]:
     from fairfold.datasets import Dataset
 
     data = Dataset.load(study / "results" / "datasets" / f"{dataset}.npz")
-    return data, list(range(1, data.shape[0] + 1) if data.sample_ids is None else data.sample_ids)
+    return data, data.sample_names

@@ -136,6 +136,32 @@ class Categories:
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
 
+    def decode(self, encoded: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the cells that :meth:`encode` encoded.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_samples, n_features)
+            Encoded features.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_samples,)
+            Cells of each column, ``""`` where missing.
+
+        Examples
+        --------
+        >>> Categories("ordinal", {"size": ("small", "tall")}).decode(np.array([[1.0], [np.nan]]))["size"].tolist()
+        ['tall', '']
+        """
+        text, is_ordinal = {}, self.encoding == "ordinal"
+        for column, values in self.values.items():
+            numbers, encoded = np.split(encoded, [1 if is_ordinal else len(values)], axis=1)
+            codes = numbers[:, 0] if is_ordinal else numbers.argmax(axis=1)
+            positions = np.where(np.isnan(numbers).any(axis=1), -1, codes).astype(int)
+            text[column] = np.array([*values, ""], dtype=object)[positions]
+        return text
+
 
 def _shown(values: Sequence[str] | np.ndarray, most: int = MOST_NAMES) -> str:
     """Join the first values, of which long texts are abbreviated."""

@@ -253,6 +253,11 @@ class Dataset:
         return "v" + hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
     @property
+    def sample_names(self) -> list[Any]:
+        """Identifier of each sample, or its number from 1."""
+        return list(range(1, self.shape[0] + 1) if self.sample_ids is None else self.sample_ids)
+
+    @property
     def named_groups(self) -> np.ndarray | None:
         """Name of the group of each sample, its number if the names are unknown, or None without groups."""
         return np.array(self.group_names)[self.groups] if self.group_names else self.groups

@@ -18,7 +18,7 @@ from fairfold.features.encoder import TableEncoder
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
 from fairfold.final.model import FinalModel
-from fairfold.final.out_of_fold import posteriors_of_dataset
+from fairfold.final.out_of_fold import Look, posteriors_of_dataset
 from fairfold.final.words import strongest_words
 from fairfold.recommendation.predictions import MOST_LABELS, most_common_labels
 from fairfold.weak_labels.masking import mask_labels
@@ -38,6 +38,7 @@ def examine_labels(
     seed: int,
     hidden: int,
     checked: Matrix | None = None,
+    look: Look | None = None,
     n_jobs: int = 1,
 ) -> dict[str, pd.DataFrame]:
     """Score each label, list likely label errors with the precision of that list, and measure what the model uses.
@@ -58,6 +59,8 @@ def examine_labels(
         Percentage of positives that are hidden to measure the precision of the list of label errors.
     checked : {ndarray, sparse matrix} of shape (n_samples, n_labels) or None, default=None
         Labels with those that a person has checked, by which decisions are certified. None uses those of the data.
+    look : callable or None, default=None
+        Function that is called with each fold, its fitted model and its test samples.
     n_jobs : int, default=1
         Number of threads.
 
@@ -68,17 +71,18 @@ def examine_labels(
     """
     labels, feature_sets, losses = examined_labels(data.Y), feature_groups(data), []
     names = [data.label_names[label] for label in labels]
-    samples = list(range(1, data.shape[0] + 1)) if data.sample_ids is None else list(data.sample_ids)
 
-    def measure_losses(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
+    def examine_model(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
         of_fold = seed_for(seed, "labels", data.id, "permutations", fold)
         arguments = model, data.X[test], data.Y[test], feature_sets
         found = permutation_losses(*arguments, seed=of_fold, as_samples=data.as_samples)
         losses.append(found.assign(fold=fold))
+        if look is not None:
+            look(fold, model, test)
 
     known: dict[str, Any] = {"seed": seed, "labels": labels, "n_jobs": n_jobs}
     left_out = partial(posteriors_of_dataset, data, name, settings, fold_of=fold_of, **known)
-    P, Y = left_out(Y=data.Y, look=measure_losses), data.Y[:, labels]
+    P, Y = left_out(Y=data.Y, look=examine_model), data.Y[:, labels]
     resampled, drawn = (seed_for(seed, "labels", data.id, purpose) for purpose in ("resampling", "hidden"))
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     observed = mask_labels(data.Y, hidden / 100, **rules, random_state=drawn)
@@ -89,7 +93,7 @@ def examine_labels(
     tables = {
         "certificates": curve_table(certain, P, names, weights=data.weights, **by_sample),
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
-        "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, samples, **by_sample),
+        "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, data.sample_names, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
         "importance": summarize_losses(pd.concat(losses), feature_sets),
         "words": strongest_words(data, labels),

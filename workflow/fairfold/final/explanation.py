@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numba
@@ -25,11 +26,16 @@ from scipy import sparse
 from tqdm import tqdm
 
 from fairfold.core.arrays import with_sparsity
+from fairfold.core.seeds import seed_for
+from fairfold.datasets import Dataset
 from fairfold.errors import DataError, count, listed
 from fairfold.tables.table import Table
 
 MOST_PREDICTED = 20_000
 """Largest number of rows that the model predicts to explain a sample."""
+COLUMNS = ("sample", "label", "column", "value", "contribution", "base")
+"""Columns of an explanation, before the probability or posterior."""
+NO_EXAMPLE = pd.DataFrame(columns=[*COLUMNS, "probability"])
 MOST_BACKGROUND, LEAST_BACKGROUND = 50, 10
 MOST_LABELS = 3
 """Number of labels that are explained, the most probable ones."""
@@ -39,6 +45,8 @@ _MOST_PAIRS = 10  # orders of columns, each with its reverse
 _MOST_SHOWN = 3  # columns or samples of a line
 _MOST_CHARACTERS = 30
 _WIDTH = 100  # characters of a line
+_OF_EXAMPLE = 4000  # rows that the model predicts to explain the example of a study
+_UNCERTAIN = 0.75  # probability of its label
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ def explain(
     background: Rows,
     *,
     unknown: Literal["error", "missing"] = "error",
+    most: int = MOST_PREDICTED,
     shows_progress: bool = False,
 ) -> pd.DataFrame:
     """Explain the most probable labels of samples.
@@ -105,6 +114,8 @@ def explain(
         Rows to compare them with. A row with the name of a sample is left out.
     unknown : {"error", "missing"}, default="error"
         As in :meth:`~fairfold.final.model.FinalModel.predict`.
+    most : int, default=20000
+        Largest number of rows that the model predicts for each sample.
     shows_progress : bool, default=False
         Whether a terminal shows a progress bar.
 
@@ -125,22 +136,22 @@ def explain(
     ):
         sample = samples.take(np.array([number]))
         others = background.take(np.flatnonzero(background.names != sample.names[0]))
-        parts.append(_explained(final, sample, others, unknown, is_sparse))
+        parts.append(_explained(final, sample, others, unknown, is_sparse, most))
     return pd.concat(parts, ignore_index=True)
 
 
-def _explained(final: Any, sample: Rows, others: Rows, unknown: Any, is_sparse: bool) -> pd.DataFrame:
+def _explained(final: Any, sample: Rows, others: Rows, unknown: Any, is_sparse: bool, most: int) -> pd.DataFrame:
     columns = [*final.numeric, *final.text]
     n_numbers, n_evaluated = len(final.numeric), 2 * len(columns) + 1
-    n_background = min(len(others.names), MOST_BACKGROUND, MOST_PREDICTED // n_evaluated)
+    n_background = min(len(others.names), MOST_BACKGROUND, most // n_evaluated)
     if len(others.names) < LEAST_BACKGROUND:
         raise DataError(
             f"{others.table.source}: an explanation compares a sample with at least {LEAST_BACKGROUND} other rows, "
             f"found {len(others.names)}. Name a table with more rows, such as that of the study (--background)."
         )
     if n_background < LEAST_BACKGROUND:
-        most = (MOST_PREDICTED // LEAST_BACKGROUND - 1) // 2
-        raise DataError(f"{final.name}: {len(columns):,} columns cannot be explained, at most {most:,} can.")
+        n_columns = (most // LEAST_BACKGROUND - 1) // 2
+        raise DataError(f"{final.name}: {len(columns):,} columns cannot be explained, at most {n_columns:,} can.")
     used = others.take(np.unique(np.linspace(0, len(others.names) - 1, n_background).astype(int))).table
     numbers = np.vstack([used.values, sample.table.values])
     text = [np.append(used.text[name], sample.table.text[name]) for name in final.text]
@@ -157,7 +168,7 @@ def _explained(final: Any, sample: Rows, others: Rows, unknown: Any, is_sparse: 
     labels = np.arange(len(final.labels))
     predicted = probabilities(cells[-1:])[0]
     labels = np.argsort(-predicted, kind="stable")[:MOST_LABELS]  # The function returns only these from here on.
-    n_pairs = int(np.clip(MOST_PREDICTED // (n_background * n_evaluated), 1, _MOST_PAIRS))
+    n_pairs = int(np.clip(most // (n_background * n_evaluated), 1, _MOST_PAIRS))
     values, base = _shapley(probabilities, cells[-1:], cells[:-1], n_pairs * n_evaluated)
     shown = [f"{value:.15g}" if np.isfinite(value) else "" for value in numbers[-1]] + [words[-1] for words in text]
     found = []
@@ -212,6 +223,50 @@ def _shap() -> Any:
         raise DataError("Explanations need shap. Install it with pip install 'fairfold[explain]'.") from None
     finally:
         settings.DISABLE_JIT = before
+
+
+def example(final: Any, data: Dataset, test: np.ndarray, *, seed: int) -> pd.DataFrame:
+    """Explain one uncertain prediction of a study.
+
+    Parameters
+    ----------
+    final : FinalModel
+        Model that was not fitted to the test samples.
+    data : Dataset
+        The data.
+    test : ndarray of int
+        Test samples. Of at most 50 that are drawn, the one whose largest probability is nearest to .75 is explained.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`explain`, for the most probable label. Empty if shap is not installed, or there are too few samples
+        or too many columns.
+    """
+    most = (_OF_EXAMPLE // LEAST_BACKGROUND - 1) // 2
+    if data.shape[0] <= LEAST_BACKGROUND or len(final.numeric) + len(final.text) > most or find_spec("shap") is None:
+        return NO_EXAMPLE
+    rng = np.random.default_rng(seed_for(seed, "labels", data.id, "example"))
+    drawn = rng.choice(test, min(len(test), MOST_BACKGROUND), replace=False)
+    likely = final.likely(data.as_samples(data.X[drawn])).max(axis=1)
+    chosen = drawn[[np.abs(likely - _UNCERTAIN).argmin()]]
+    others = rng.choice(data.shape[0], min(data.shape[0], MOST_BACKGROUND + 1), replace=False)
+    found = explain(final, _rows_of(final, data, chosen), _rows_of(final, data, others), most=_OF_EXAMPLE)
+    return found[found["label"] == found["label"].iloc[0]]
+
+
+def _rows_of(final: Any, data: Dataset, samples: np.ndarray) -> Rows:
+    """Return samples of a dataset as rows of its table."""
+    X, n_numbers = with_sparsity(data.X[samples], False), len(final.numeric)
+    if data.categories is not None:
+        text = data.categories.decode(X[:, n_numbers:])
+    else:
+        cells = data.typed.frame(X, final.numeric) if final.typed else {}
+        text = {name: cells[name].to_numpy() for name in final.text}
+    values = with_sparsity(X[:, :n_numbers], sparse.issparse(data.X))
+    return Rows(Table(final.numeric, values, data.id, text), np.array(data.sample_names, dtype=object)[samples])
 
 
 def find_samples(parts: Iterable[Rows], wanted: Sequence[Any] | None) -> list[Rows]:

@@ -517,6 +517,7 @@ def final_stage(study: Study) -> FinalStage:
         "results/final/{dataset}/label_words.csv",
         "results/final/{dataset}/partial_dependence.csv",
         "results/final/{dataset}/pool_weights.csv",
+        "results/final/{dataset}/explained_prediction.csv",
         "results/final/{dataset}/certificates.csv",
         "results/final/{dataset}/report.html",
         dataset=datasets,

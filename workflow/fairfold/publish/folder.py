@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CHECKS = "checks"
 """Folder with the cells that a person checked."""
 _COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "recommendation/checked/*.csv", "final/*/*.csv")
-_PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
+_PRIVATE = ("likely_label_errors.csv", "explained_prediction.csv")  # contain samples
 _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
 _ENVIRONMENT = ("envs/requirements.lock", "workflow/envs/environment.yaml")
 _LIBRARY = Path(__file__).parents[2]

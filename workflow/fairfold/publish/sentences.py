@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from fairfold.core.plugins import declared
 from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
 from fairfold.datasets.settings import OwnDataset
-from fairfold.errors import listed, shortened
+from fairfold.errors import MOST_NAMES, listed
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
@@ -31,7 +31,8 @@ from fairfold.report.failures import failures_of
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
-_MOST_FAILURES, _MOST_STEPS = 5, 4
+_MOST_FAILURES = 5
+_MOST_NAMED = 30
 _TWICE = 2
 _FEWER_TREES = ("of_large", "of_many")  # members of a pool with fewer trees than others
 _WITH_LEVELS = ("deep forest", "pool")  # traits of models that contain a deep forest
@@ -177,10 +178,15 @@ def _templates(*, is_markdown: bool = False) -> jinja2.Environment:
     if is_markdown:
         plain = (Markup, jinja2.Undefined)
         environment.finalize = lambda value: value if isinstance(value, plain) else as_markup(str(value))
-    environment.filters |= {"listed": listed, "shortened": shortened, "whole": lambda number: f"{number:,.0f}"}
+    environment.filters |= {"listed": listed, "named": _named, "whole": lambda number: f"{number:,.0f}"}
     environment.filters |= {"finding": _finding, "span": _span}
     environment.globals["percent"] = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "none"
     return environment
+
+
+def _named(names: Sequence[str], instead: str = "") -> str:
+    """Join all names. A long list, which a table of the publication has, is replaced."""
+    return ", ".join(names) if len(names) <= _MOST_NAMED else instead
 
 
 def _finding(message: str) -> str:
@@ -534,8 +540,9 @@ def _forest_changes(facts: Facts) -> list[str]:
 
 def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
     """Name the outcomes and the samples of a dataset."""
-    labels = shortened(facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist())
-    return f"the {size['n_labels']:,} labels {labels} in the {size['n_samples']:,} samples of {name}"
+    names = facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist()
+    labels = f"labels {_named(names)}".rstrip()
+    return f"the {size['n_labels']:,} {labels} in the {size['n_samples']:,} samples of {name}"
 
 
 def _typed(facts: Facts) -> dict[str, list[str]]:
@@ -546,7 +553,8 @@ def _typed(facts: Facts) -> dict[str, list[str]]:
     table = table[table["kind"].str.startswith(OF_THESE)]
     found: dict[str, list[str]] = {}
     for row in table.itertuples():
-        found.setdefault(row.dataset, []).append(f"{row.names} ({row.kind.removeprefix(OF_THESE)})")
+        names = row.names if row.n_columns <= MOST_NAMES else f"{row.n_columns:,} columns"  # The table has the first.
+        found.setdefault(row.dataset, []).append(f"{names} ({row.kind.removeprefix(OF_THESE)})")
     return found
 
 
@@ -683,7 +691,7 @@ def state(facts: Facts) -> list[str]:
     """
     found = []
     if n := len(facts.missing):
-        rules = shortened(facts.missing["rule"].drop_duplicates().tolist(), _MOST_STEPS)
+        rules = listed(facts.missing["rule"].drop_duplicates().tolist())
         n_old = sum((facts.results.parent / path).is_file() for path in facts.missing["file"])
         files = f"{n} of {len(facts.jobs)} files are missing or outdated (steps {rules})"
         found.append(f"This study is unfinished: {files}. Missing parts are left out.")
@@ -716,7 +724,7 @@ def _rare_labels(facts: Facts) -> list[str]:
     found = []
     rare = facts.outcomes[facts.outcomes["positives"] < FEW_POSITIVES] if len(facts.outcomes) else facts.outcomes
     for name, table in rare.groupby("dataset", sort=False):
-        named = shortened([f"{row.label} ({row.positives})" for row in table.itertuples()])
+        named = _named([f"{row.label} ({row.positives})" for row in table.itertuples()], f"{len(table)} labels")
         found.append(
             f"Labels of {name} with fewer than {FEW_POSITIVES} positives, whose scores are uncertain: {named}."
         )

@@ -10,12 +10,24 @@ import pandas as pd
 
 from fairfold import __version__
 from fairfold.core.files import read_json, read_table
-from fairfold.errors import shortened
+from fairfold.errors import count, shortened
 from fairfold.metrics.registry import METRICS
 from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render
 
+# Tables of a final model, with their columns of text.
+TABLES: dict[str, tuple[str, ...]] = {
+    "label_scores": ("label",),
+    "likely_label_errors": ("sample", "label"),
+    "label_error_precision": (),
+    "feature_importance": ("features",),
+    "label_words": ("label", "column", "words"),
+    "partial_dependence": ("label", "feature"),
+    "pool_weights": ("member",),
+    "explained_prediction": ("sample", "label", "column", "value"),
+}
 _SHOWN = 20  # Rows of likely label errors, and of features.
+_MOST_CONTRIBUTIONS = 5
 _NAMED = 12  # Labels listed in a sentence.
 _MOST_LABELS = 500  # Rows of the table of labels.
 _OF_FEATURES = (
@@ -43,20 +55,23 @@ _LABEL_ERRORS = {
 }
 
 
-def render_dataset_page(
-    dataset: str,
-    model: str,
-    data: str,
-    *,
-    label_scores: pd.DataFrame,
-    label_errors: pd.DataFrame,
-    precision: pd.DataFrame,
-    importance: pd.DataFrame,
-    words: pd.DataFrame,
-    dependence: pd.DataFrame,
-    weights: pd.DataFrame,
-    folder: str,
-) -> str:
+def final_tables(folder: Path) -> dict[str, pd.DataFrame]:
+    """Read the tables of a final model.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the model.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Tables of :mod:`fairfold.final` by the names of their files.
+    """
+    return {name: read_table(folder / f"{name}.csv", *texts) for name, texts in TABLES.items()}
+
+
+def render_dataset_page(dataset: str, model: str, data: str, tables: Mapping[str, pd.DataFrame], folder: str) -> str:
     """Render the page as self-contained HTML.
 
     Parameters
@@ -67,8 +82,8 @@ def render_dataset_page(
         Id of the final model.
     data : str
         One sentence that describes the data.
-    label_scores, label_errors, precision, importance, words, dependence, weights : DataFrame
-        Tables of :mod:`fairfold.final` for the dataset.
+    tables : mapping of str to DataFrame
+        Tables of :func:`final_tables`.
     folder : str
         Folder of the model.
 
@@ -77,35 +92,28 @@ def render_dataset_page(
     str
         HTML page.
     """
-    parts = final_parts(label_scores, label_errors, precision, importance, words, dependence, weights)
     return render(
         "dataset.html.jinja",
         **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
-        parts=parts,
+        parts=final_parts(tables),
     )
 
 
-def final_parts(
-    label_scores: pd.DataFrame,
-    label_errors: pd.DataFrame,
-    precision: pd.DataFrame,
-    importance: pd.DataFrame,
-    words: pd.DataFrame,
-    dependence: pd.DataFrame,
-    weights: pd.DataFrame,
-) -> list[dict[str, Any]]:
+def final_parts(tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     """Describe a final model in three parts: cells to check, labels and features.
 
     Parameters
     ----------
-    label_scores, label_errors, precision, importance, words, dependence, weights : DataFrame
-        Tables of :mod:`fairfold.final` for the dataset.
+    tables : mapping of str to DataFrame
+        Tables of :func:`final_tables`.
 
     Returns
     -------
     list of dict
         Parts with the keys ``id``, ``title``, ``sentences`` and ``tables``. A table has a title and HTML.
     """
+    label_scores, label_errors, precision, importance, *others, explained = (tables[name] for name in TABLES)
+    words, dependence, weights = others
     faults = unlearned(label_scores)
     found = [
         f"After {row.hidden_rate} % of positives were hidden on purpose, {row.n_found} of the first {row.depth} cells "
@@ -114,6 +122,7 @@ def final_parts(
     ]
     n_learned = int((label_scores["roc_auc_low"] > 0.5).sum())
     learned = f"By AUROC, {n_learned} of {len(label_scores)} examined labels are ranked better than by guessing."
+    examples = [*_example(explained)]
     features = importance[:_SHOWN].drop(columns=["dataset", "model", "n_features"])
     return [
         {
@@ -135,7 +144,10 @@ def final_parts(
         {
             "id": "features",
             "title": "Features",
-            "sentences": [_OF_FEATURES if len(features) else _TOO_MANY_FEATURES, _OF_SAMPLES],
+            "sentences": [
+                _OF_FEATURES if len(features) else _TOO_MANY_FEATURES,
+                " ".join([_OF_SAMPLES, *(sentence for sentence, _ in examples)]),
+            ],
             "tables": [
                 *([_table("Features, the most important first", features, _SHOWN)] if len(features) else []),
                 *(
@@ -143,6 +155,7 @@ def final_parts(
                     for title, table in ((_OF_DEPENDENCE, dependence), (_OF_WEIGHTS, weights))
                     if len(table)
                 ),
+                *(table for _, table in examples),
                 *([_table(_OF_WORDS, words[["label", "column", "words"]], _MOST_LABELS)] if len(words) else []),
             ],
         },
@@ -204,13 +217,30 @@ def _table(title: str, table: pd.DataFrame, most_rows: int) -> dict[str, Any]:
     return {"title": title, "html": table_html(table_of(table, most_rows), title)}
 
 
+def _example(explained: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Describe the explanation of a prediction, if there is one: largest contributions, and the sum of the others."""
+    if explained.empty:
+        return
+    kind, first = explained.columns[-1], explained.iloc[0]
+    rows = explained[["column", "value", "contribution"]].fillna({"value": "empty"})[:_MOST_CONTRIBUTIONS]
+    if n_others := len(explained) - len(rows):
+        rest = explained["contribution"][_MOST_CONTRIBUTIONS:].sum()
+        rows.loc[len(rows)] = count(n_others, "other column"), "", rest
+    label, sample = first["label"], first["sample"]
+    sentence = (
+        f"For example, the {kind} of {label} is {first[kind]:.2f} for the left-out sample {sample}, and "
+        f"{first['base']:.2f} on average over other samples. The columns contribute the difference."
+    )
+    yield sentence, _table(f"Contributions of the columns to {label} for sample {sample}", rows, len(rows))
+
+
 def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> str:
     """Render the page of a final model from the tables next to it.
 
     Parameters
     ----------
     made : mapping of str to str
-        Files ``columns, scores, label_errors, precision, importance, words, dependence, weights``.
+        File ``columns`` in the folder of the model.
     dataset : str
         Id of the dataset.
     data : str
@@ -221,16 +251,6 @@ def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> st
     str
         HTML page.
     """
-    return render_dataset_page(
-        dataset,
-        read_json(made["columns"])["name"],
-        data,
-        label_scores=read_table(made["scores"], "label"),
-        label_errors=read_table(made["label_errors"], "sample", "label"),
-        precision=read_table(made["precision"]),
-        importance=read_table(made["importance"], "features"),
-        words=read_table(made["words"], "label", "column", "words"),
-        dependence=read_table(made["dependence"], "label", "feature"),
-        weights=read_table(made["weights"], "member"),
-        folder=str(Path(made["columns"]).parent),
-    )
+    folder = Path(made["columns"]).parent
+    model = read_json(made["columns"])["name"]
+    return render_dataset_page(dataset, model, data, final_tables(folder), str(folder))

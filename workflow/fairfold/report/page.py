@@ -14,12 +14,12 @@ import pandas as pd
 from fairfold import __version__
 from fairfold.answer.answer import ANSWER, load
 from fairfold.core.config import setting
-from fairfold.core.files import read_json, read_table, write_text
+from fairfold.core.files import read_json, write_text
 from fairfold.core.versions import gather_versions
 from fairfold.report.certified import target_chooser
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs
-from fairfold.report.dataset_page import final_parts
+from fairfold.report.dataset_page import final_parts, final_tables
 from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _TITLES = {"papers": "Parts of papers"}
-# Tables of a final model, with their columns of text.
-_OF_FINAL: dict[str, tuple[str, ...]] = {
-    "label_scores": ("label",),
-    "likely_label_errors": ("sample", "label"),
-    "label_error_precision": (),
-    "feature_importance": ("features",),
-    "label_words": ("label", "column", "words"),
-    "partial_dependence": ("label", "feature"),
-    "pool_weights": ("member",),
-}
 
 
 @dataclass(frozen=True)
@@ -265,10 +255,9 @@ def _final(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
 
 
 def _final_model(folder: PurePosixPath, dataset: str, inputs: Inputs) -> dict[str, Any]:
-    scores, *others = (read_table(inputs.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
     model = read_json(inputs.results / folder / "columns.json")["name"]
     rest = " that were not held out" if setting("data.set_aside", inputs.study) else ""
-    parts = final_parts(scores, *others)
+    parts = final_parts(final_tables(inputs.results / folder))
     for part in parts:
         if part["id"] == "labels":  # The section on labels has their scores.
             part["tables"] = []
