@@ -26,6 +26,7 @@ import psutil
 import pytest
 import yaml
 
+from fairfold.core.trainings import read
 from fairfold.final.model import load_final
 
 KILLS = 5
@@ -222,6 +223,8 @@ def test_the_earlier_final_model_predicts_until_a_new_one_replaces_it(small):
         time.sleep(0.02)
     output, _ = again.communicate()
     assert (again.returncode, names) == (0, {"RF+ET"}), output
+    log = (small.folder / "results/logs/fit_final_model/toy.log").read_text()
+    assert (read(log).n_begun, read(log).n_cached) == (1, 4)  # The folds of the earlier run are in the cache.
 
 
 # --- the machine ------------------------------------------------------------------------------------------------------

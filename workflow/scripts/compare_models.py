@@ -3,6 +3,8 @@
 from adapter import logged
 
 with logged(snakemake.log):
+    from fairfold.core.memory import key_of_job
     from fairfold.recommendation.small_dataset import compare
 
-    compare(snakemake.input.dataset, snakemake.output, snakemake.params, n_jobs=snakemake.threads)
+    options = {"key": key_of_job(snakemake), "n_jobs": snakemake.threads}
+    compare(snakemake.input.dataset, snakemake.output, snakemake.params, **options)

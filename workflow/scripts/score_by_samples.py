@@ -3,6 +3,7 @@
 from adapter import logged
 
 with logged(snakemake.log):
+    from fairfold.core.memory import key_of_job
     from fairfold.models.registry import register_own
     from fairfold.recommendation.steps import score_by_samples
 
@@ -13,5 +14,6 @@ with logged(snakemake.log):
         "missing_rate": int(wildcards.rate),
         "settings": params.settings,
         **params.curve,
+        "key": key_of_job(snakemake),
     }
     score_by_samples(files.dataset, files.folds, snakemake.output, **options, n_jobs=snakemake.threads)

@@ -1,6 +1,9 @@
 """The cache of the working directory."""
 
+import multiprocessing
+import os
 import shutil
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +11,8 @@ import numpy as np
 import pytest
 
 from fairfold.core import memory as module
-from fairfold.core.memory import key_of, key_of_job, memory, memory_of_all, prepare_cache, reused
+from fairfold.core.memory import key_of, key_of_job, memory, memory_of_all, prepare_cache, reused, trained
+from fairfold.core.trainings import read
 
 calls = []
 
@@ -111,3 +115,26 @@ def test_a_job_is_reused_for_the_same_inputs_wildcards_and_parameters():
     Path("data").write_text("1,3")
     run()
     assert len(calls) == 4
+
+
+def run_job(fails=False):
+    """Run three trainings. If the job fails, its process kills itself during the last one."""
+
+    def train(fold):
+        if fails and fold == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return fold + 100 * fails
+
+    return [trained("key", f"kNN on fold {fold}", lambda fold=fold: train(fold)) for fold in range(3)]
+
+
+def test_a_killed_job_continues_with_the_training_that_it_was_running(capfd):
+    job = multiprocessing.get_context("fork").Process(target=run_job, args=(True,))
+    job.start()
+    job.join()
+    assert job.exitcode == -signal.SIGKILL
+    capfd.readouterr()
+    assert run_job() == [100, 101, 2]
+    log = capfd.readouterr().err
+    assert read(log).what == "kNN on fold 2" and read(log).n_begun == 1 and read(log).n_cached == 2
+    assert [trained(None, "kNN", lambda: number) for number in range(2)] == [0, 1]

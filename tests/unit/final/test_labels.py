@@ -13,8 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfold.datasets import Dataset
 from fairfold.final import labels as labels_module
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at, weighted_scores
-from fairfold.final.out_of_fold import out_of_fold_posteriors, posteriors_of_dataset
-from fairfold.models import make_model
+from fairfold.final.out_of_fold import posteriors_of_dataset
 
 
 @pytest.fixture(scope="module")
@@ -147,19 +146,15 @@ def test_neighbors_are_those_of_all_samples(n_columns):
         assert found.loc[row, "share_of_neighbors"] == Y[near, 0].mean()
 
 
-def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():
-    X, Y, fold_of = np.zeros((9, 1)), np.eye(9, dtype=np.int8), np.arange(9) % 3
-    P = out_of_fold_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_every_sample_is_predicted_by_a_model_that_did_not_see_it(convert):
+    Y, names = convert(np.eye(9, dtype=np.int8)), tuple(map(str, range(9)))
+    data = Dataset("toy", "multilabel", np.zeros((9, 1)), Y, ("a",), names)
+    predict = partial(posteriors_of_dataset, data, "dummy", {}, Y, np.arange(9) % 3, seed=1)
+    P, _ = predict()
     np.testing.assert_array_equal(P[np.eye(9, dtype=bool)], 0)
     assert set(np.unique(P.round(12))) == {0, round(1 / 6, 12)}
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_posteriors_of_some_labels_are_columns_of_all(convert):
-    X, fold_of = np.zeros((9, 1)), np.arange(9) % 3
-    given = lambda fold: make_model("dummy"), X, convert(np.eye(9, dtype=np.int8)), fold_of
-    some = np.array([1, 5])
-    np.testing.assert_array_equal(out_of_fold_posteriors(*given, labels=some), out_of_fold_posteriors(*given)[:, some])
+    np.testing.assert_array_equal(predict(labels=np.array([1, 5]))[0], P[:, [1, 5]])
 
 
 def test_only_common_labels_of_large_sparse_matrices_are_examined(monkeypatch):
@@ -208,14 +203,12 @@ def test_every_sample_of_a_dataset_is_left_out_whatever_the_folds_and_threads():
     Y = (X[:, :3] > 0.6).astype(np.int8)
     data = Dataset("toy", "multilabel", X, Y, tuple("abcd"), ("x", "y", "z"))
     predict = partial(posteriors_of_dataset, data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
-    looked = []
-    P = predict(Y, np.arange(60) % 3, look=lambda fold, model, test: looked.append((fold, *test)))
-    assert [part[0] for part in looked] == [0, 1, 2]
-    assert sorted(row for part in looked for row in part[1:]) == list(range(60))
-    assert P.tobytes() == predict(Y, np.arange(60) % 3, n_jobs=3).tobytes()
+    P, looked = predict(Y, np.arange(60) % 3, look=lambda fold, model, test: (fold, test))
+    assert [fold for fold, _ in looked] == [0, 1, 2]
+    assert sorted(np.concatenate([test for _, test in looked])) == list(range(60))
+    assert P.tobytes() == predict(Y, np.arange(60) % 3, n_jobs=3)[0].tobytes()
     assert (P[Y == 1].mean() > 0.6) and (P[Y == 0].mean() < 0.3)
     only_a_test_part = np.where(np.arange(60) < 20, 0, -1)
-    looked.clear()
-    dealt_anew = predict(Y, only_a_test_part, look=lambda fold, model, test: looked.append(test))
+    dealt_anew, looked = predict(Y, only_a_test_part, look=lambda fold, model, test: test)
     assert sorted(np.concatenate(looked)) == list(range(60)) and not np.array_equal(dealt_anew, P)
-    assert not np.array_equal(predict(np.zeros_like(Y), np.arange(60) % 3), P)
+    assert not np.array_equal(predict(np.zeros_like(Y), np.arange(60) % 3)[0], P)

@@ -22,6 +22,7 @@ import joblib
 import platformdirs
 
 from fairfold.core.private import private_folder
+from fairfold.core.trainings import begin, find_in_cache
 
 _NAME = Path(".snakemake", "fairfold-cache-name")
 _PLACE = "study.txt"  # in each cache: the working directory that last used it
@@ -104,6 +105,37 @@ def reused(key: str, compute: Callable[..., Result], *arguments: Any, **settings
         Result of ``compute``.
     """
     return memory().cache(_call, ignore=["compute"])(key, partial(compute, *arguments, **settings))
+
+
+def trained(key: str | None, what: str, compute: Callable[[], Result]) -> Result:
+    """Run an announced training, or return its result from the cache, as after a killed run.
+
+    Parameters
+    ----------
+    key : str or None
+        Checksum of everything that the result depends on except the name of the training. None caches nothing.
+    what : str
+        Name of the training, which occurs once with this key.
+    compute : callable
+        Function that runs the training.
+
+    Returns
+    -------
+    object
+        Result of ``compute``.
+    """
+    is_cached = True
+
+    def run() -> Result:
+        nonlocal is_cached
+        is_cached = False
+        begin(what)
+        return compute()
+
+    found = run() if key is None else reused(f"{key}, {what}", run)
+    if is_cached:
+        find_in_cache(what)
+    return found
 
 
 def _call(key: str, compute: Callable[[], Result]) -> Result:

@@ -395,7 +395,7 @@ def score_on_folds(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
-    reuse: Callable[[int, Callable[[], Any]], Any] | None = None,
+    run: Callable[[int, Callable[[], Any]], Any] = lambda fold, compute: compute(),
 ) -> FoldTables:
     """Cross-validate an estimator: train on observed labels, and score each cascade level on true labels.
 
@@ -435,8 +435,8 @@ def score_on_folds(
     examine : callable or None, default=None
         Function that takes the fitted estimator and the true labels of its training samples, and returns a table of
         findings.
-    reuse : callable or None, default=None
-        Function that takes a fold number and a function, and returns the cached result of the function, or calls it.
+    run : callable, default=call
+        Function that takes a fold number and a function, and calls the function or returns its cached result.
 
     Returns
     -------
@@ -490,8 +490,7 @@ def score_on_folds(
         return steps, finding, *scored
 
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
-        compute = partial(score_fold, fold, train, test)
-        steps, finding, rows, *kept = compute() if reuse is None else reuse(fold, compute)
+        steps, finding, rows, *kept = run(fold, partial(score_fold, fold, train, test))
         if kept:
             best_levels[fold], counting[fold] = kept
         scores += [(fold, *row, share_tested(train, test)) for row in rows]

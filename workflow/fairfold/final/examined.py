@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.certified import N_HELD_OUT, certified_table, curve_table
 from fairfold.features.encoder import TableEncoder
+from fairfold.final.explanation import NO_EXAMPLE
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
 from fairfold.final.model import FinalModel
-from fairfold.final.out_of_fold import Look, posteriors_of_dataset
+from fairfold.final.out_of_fold import posteriors_of_dataset
 from fairfold.final.words import strongest_words
 from fairfold.recommendation.predictions import MOST_LABELS, most_common_labels
 from fairfold.weak_labels.masking import mask_labels
@@ -38,7 +39,8 @@ def examine_labels(
     seed: int,
     hidden: int,
     checked: Matrix | None = None,
-    look: Look | None = None,
+    explain: Callable[[ClassifierMixin, np.ndarray], pd.DataFrame] | None = None,
+    key: str | None = None,
     n_jobs: int = 1,
 ) -> dict[str, pd.DataFrame]:
     """Score each label, list likely label errors with the precision of that list, and measure what the model uses.
@@ -59,34 +61,36 @@ def examine_labels(
         Percentage of positives that are hidden to measure the precision of the list of label errors.
     checked : {ndarray, sparse matrix} of shape (n_samples, n_labels) or None, default=None
         Labels with those that a person has checked, by which decisions are certified. None uses those of the data.
-    look : callable or None, default=None
-        Function that is called with each fold, its fitted model and its test samples.
+    explain : callable or None, default=None
+        Function that explains a prediction of the model of the first fold for its test samples.
+    key : str or None, default=None
+        Checksum of all input and code, by which an interrupted job finds its trainings in the cache.
     n_jobs : int, default=1
         Number of threads.
 
     Returns
     -------
     dict of str to DataFrame
-        Tables ``scores, label_errors, precision, importance, words, certificates``.
+        Tables ``scores, label_errors, precision, importance, words, certificates, example``.
     """
-    labels, feature_sets, losses = examined_labels(data.Y), feature_groups(data), []
+    labels, feature_sets = examined_labels(data.Y), feature_groups(data)
     names = [data.label_names[label] for label in labels]
 
-    def examine_model(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
+    def look(fold: int, model: ClassifierMixin, test: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
         of_fold = seed_for(seed, "labels", data.id, "permutations", fold)
         arguments = model, data.X[test], data.Y[test], feature_sets
-        found = permutation_losses(*arguments, seed=of_fold, as_samples=data.as_samples)
-        losses.append(found.assign(fold=fold))
-        if look is not None:
-            look(fold, model, test)
+        losses = permutation_losses(*arguments, seed=of_fold, as_samples=data.as_samples)
+        return losses.assign(fold=fold), NO_EXAMPLE if fold or explain is None else explain(model, test)
 
-    known: dict[str, Any] = {"seed": seed, "labels": labels, "n_jobs": n_jobs}
+    known: dict[str, Any] = {"seed": seed, "labels": labels, "n_jobs": n_jobs, "key": key}
     left_out = partial(posteriors_of_dataset, data, name, settings, fold_of=fold_of, **known)
-    P, Y = left_out(Y=data.Y, look=examine_model), data.Y[:, labels]
+    (P, looks), Y = left_out(Y=data.Y, look=look), data.Y[:, labels]
+    losses, examples = zip(*looks, strict=True)
     resampled, drawn = (seed_for(seed, "labels", data.id, purpose) for purpose in ("resampling", "hidden"))
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
     observed = mask_labels(data.Y, hidden / 100, **rules, random_state=drawn)
-    precision = precision_at(Y, observed[:, labels], left_out(Y=observed))
+    of_hidden, _ = left_out(Y=observed, purpose=f", {hidden} % of positives hidden")
+    precision = precision_at(Y, observed[:, labels], of_hidden)
     weights: dict[str, Any] = {"groups": data.groups, "sample_weight": data.weights}
     by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
     certain = to_dense((data.Y if checked is None else checked)[:, labels], "Y", DataError)
@@ -97,6 +101,7 @@ def examine_labels(
         "precision": precision.assign(hidden_rate=hidden),
         "importance": summarize_losses(pd.concat(losses), feature_sets),
         "words": strongest_words(data, labels),
+        "example": examples[0],
     }
     return {
         kind: table.assign(dataset=data.id, model=name)[["dataset", "model", *table]] for kind, table in tables.items()

@@ -263,7 +263,7 @@ def _rows_of(final: Any, data: Dataset, samples: np.ndarray) -> Rows:
     if data.categories is not None:
         text = data.categories.decode(X[:, n_numbers:])
     else:
-        cells = data.typed.frame(X, final.numeric) if final.typed else {}
+        cells = pd.DataFrame() if data.typed is None else data.typed.frame(X, final.numeric)
         text = {name: cells[name].to_numpy() for name in final.text}
     values = with_sparsity(X[:, :n_numbers], sparse.issparse(data.X))
     return Rows(Table(final.numeric, values, data.id, text), np.array(data.sample_names, dtype=object)[samples])

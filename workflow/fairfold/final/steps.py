@@ -16,7 +16,7 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.dependence import partial_dependence
 from fairfold.final.examined import certify_held_out, examine_labels
-from fairfold.final.explanation import NO_EXAMPLE, example
+from fairfold.final.explanation import example
 from fairfold.final.labels import examined_labels
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.settings import FITS_PER_FOLD
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
 
-def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tuple[str, str]:
+def fit_and_examine(files: Any, made: Any, params: Any, *, key: str, n_jobs: int = 1) -> tuple[str, str]:
     """Fit the final model to all rows of a dataset, and examine the labels with it.
 
     Parameters
@@ -37,11 +37,13 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
         ``recommendation``, ``rates``, ``scores``.
     made : mapping of str to str
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
-        :func:`~fairfold.final.examined.examine_labels`, ``dependence``, ``weights`` and ``example``. ``certified`` is
-        written if samples are held out.
+        :func:`~fairfold.final.examined.examine_labels`, ``dependence`` and ``weights``. ``certified`` is written if
+        samples are held out.
     params : namespace
         ``model`` (its name, or None for the recommended one), ``sketch``, ``score``, ``seed``, ``hidden``, and the
         ``settings`` of each model that can be recommended.
+    key : str
+        Checksum of all input and code, by which an interrupted job finds its trainings in the cache.
     n_jobs : int, default=1
         Number of threads.
 
@@ -62,19 +64,17 @@ def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tupl
     fold_of = read_arrays(files.folds)["fold_of"][0]
     announce(1 + FITS_PER_FOLD * int(fold_of.max() + 1))
     fitted = fit_final(corrected, name, settings, sketch=params.sketch, **options)
-    examples = list[pd.DataFrame]()
 
-    def explain_example(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
-        if fold == 0 and params.sketch:  # The folder of a private model contains no row of the table.
-            examples.append(example(replace(fitted, model=model), data, test, seed=params.seed))
+    def explain(model: ClassifierMixin, test: np.ndarray) -> pd.DataFrame:
+        return example(replace(fitted, model=model), data, test, seed=params.seed)
 
-    how = {"hidden": params.hidden, "checked": certain.Y, "look": explain_example, **options}
+    how = {"hidden": params.hidden, "checked": certain.Y, "key": key, **options}
+    how["explain"] = explain if params.sketch else None  # The folder of a private model contains no row of the table.
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
     for path in files.held_out:
         examined |= certify_held_out(fitted, Dataset.load(path), examined_labels(data.Y))
     strongest = examined["importance"]
     more = {"dependence": partial_dependence(fitted.model, data, strongest), "weights": pool_weights(fitted.model)}
-    more["example"] = next(iter(examples), NO_EXAMPLE)
     of_model = {"dataset": data.id, "model": name}
     examined |= {kind: table.assign(**of_model)[[*of_model, *table]] for kind, table in more.items()}
     of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}

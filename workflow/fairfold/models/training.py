@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -21,10 +21,10 @@ from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import check_repeats, parts_of
 from fairfold.core.groups import SampleMetadata
-from fairfold.core.memory import key_of, memory, reused
+from fairfold.core.memory import key_of, memory, trained
 from fairfold.core.provenance import code_of_modules
 from fairfold.core.seeds import seed_for
-from fairfold.core.trainings import announce, begin, find_in_cache
+from fairfold.core.trainings import announce, begin
 from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
@@ -370,7 +370,6 @@ def train_model(
     }
 
     def make(fold: int) -> ClassifierMixin:
-        begin(f"{model.name} on fold {fold + 1}")
         if model.most_labels is not None and len(data.label_names) > model.most_labels:
             allowed = f"config.weak_labels.many_labels.most_labels allows {model.most_labels} labels."
             raise ModelError(f"{model.name}: {allowed}")
@@ -384,19 +383,6 @@ def train_model(
         if levels is None:
             return {}
         return {"first_level": resolve_name(_LEVEL).of_states(levels[fold][0]) if fold in levels else None}
-
-    def reuse(fold: int, compute: Callable[[], Any]) -> Any:
-        is_cached = True
-
-        def compute_now() -> Any:
-            nonlocal is_cached
-            is_cached = False
-            return compute()
-
-        found = reused(f"{key}, fold {fold}", compute_now)
-        if is_cached:
-            find_in_cache(f"{model.name} on fold {fold + 1}")
-        return found
 
     with features_kept_in(folder):
         tables = score_on_folds(
@@ -415,7 +401,7 @@ def train_model(
             sample_weight=data.weights,
             examine=imputation_table if spec_of(model.name).imputes else None,
             # A killed job loses at most its present fold.
-            reuse=reuse,
+            run=lambda fold, compute: trained(key, f"{model.name} on fold {fold + 1}", compute),
         )
     seconds = tables.seconds
     if levels:

@@ -11,7 +11,10 @@ import pandas as pd
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays
+from fairfold.core.folds import parts_of
+from fairfold.core.memory import trained
 from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.core.trainings import announce
 from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
 from fairfold.models.registry import make_model
@@ -35,6 +38,7 @@ def score_mechanism(
     threshold: float,
     splitter: str,
     seed: int,
+    key: str | None = None,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
     """Hide labels of a dataset once by a mechanism, train models on the observed labels, and estimate their scores.
@@ -63,6 +67,8 @@ def score_mechanism(
         Name of the splitter that made the folds.
     seed : int
         Seed of the study.
+    key : str or None, default=None
+        Checksum of all input and code, by which an interrupted job finds its trainings in the cache.
     n_jobs : int, default=1
         Number of threads.
 
@@ -83,7 +89,7 @@ def score_mechanism(
     names = ("mechanisms", *unit.values())
     known = {"categories": data.category_columns, "features": data.features}
 
-    def predict(model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
+    def predict(purpose: str, model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
         settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}
         tables = score_on_folds(
             partial(_make, model, settings | known, seed, names),
@@ -94,6 +100,7 @@ def score_mechanism(
             threshold=threshold,
             groups=data.groups,
             sample_weight=data.weights,
+            run=lambda fold, compute: trained(key, f"{purpose}: {model} on fold {fold + 1}", compute),
         )
         failures = tables.findings.get("reason", [])  # one reason per failed fold
         return tables.predictions, next(iter(failures), "")
@@ -103,15 +110,17 @@ def score_mechanism(
     elif mechanism == "group" and data.groups is None:
         table = without_scores("the data have no groups")
     else:
+        n_models = len({*compared, reference}) + (difficulty_by is not None)
+        announce(n_models * len([*parts_of(fold_of, data.shape[0])]))
         by: dict[str, Any] = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
         if difficulty_by is not None:
-            difficult, _ = predict(difficulty_by, data.Y, 0, "mechanisms", data.id)
+            difficult, _ = predict("difficult labels", difficulty_by, data.Y, 0, "mechanisms", data.id)
             by["reference"] = np.clip(difficult.by("average_precision"), 0, 1)
         drawn = seed_sequence(seed, *names)
         shares: dict[str, Any] = {"rate": missing_rate / 100, "wrong_positives": wrong_positives / 100}
         observed = mask_positives(data.Y, **shares, random_state=drawn, **by)
-        trained = dict.fromkeys([*compared, reference])
-        found = {model: predict(model, observed, missing_rate, *names) for model in trained}
+        each = dict.fromkeys([*compared, reference])
+        found = {model: predict(mechanism, model, observed, missing_rate, *names) for model in each}
         table = scores_under_mechanism(
             data.Y,
             observed,

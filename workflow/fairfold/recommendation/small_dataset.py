@@ -14,7 +14,7 @@ from fairfold.splitting.methods import study_folds
 _TRAINED = ("scores", "imputation", "predictions", "seconds")
 
 
-def compare(dataset: str, made: Any, params: Any, *, n_jobs: int = 1) -> None:
+def compare(dataset: str, made: Any, params: Any, *, key: str, n_jobs: int = 1) -> None:
     """Run all steps on a small dataset: split it, train models, correct their scores, and draw learning curves.
 
     Parameters
@@ -26,6 +26,8 @@ def compare(dataset: str, made: Any, params: Any, *, n_jobs: int = 1) -> None:
         those of :func:`correct`, with the prefix ``corrected_``; for each curve ``curve_scores`` and ``curves``.
     params : namespace
         Parameters of the rule.
+    key : str
+        Checksum of all input and code, by which an interrupted job finds its trainings in the cache.
     n_jobs : int, default=1
         Number of threads.
     """
@@ -44,4 +46,4 @@ def compare(dataset: str, made: Any, params: Any, *, n_jobs: int = 1) -> None:
     curves = zip(params.curves.items(), made["curve_scores"], made["curves"], strict=True)
     for (model, settings), scores, curve in curves:
         options = {"model": model, "missing_rate": params.curve_rate, "settings": settings, **params.curve}
-        score_by_samples(dataset, made["folds"], {"scores": scores, "curve": curve}, **options)
+        score_by_samples(dataset, made["folds"], {"scores": scores, "curve": curve}, **options, key=key)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairfold.core.files import read_arrays, read_table, write_arrays, write_table
 from fairfold.core.folds import only_fold, parts_of
+from fairfold.core.memory import trained
 from fairfold.core.seeds import seed_for
 from fairfold.core.trainings import announce, begin
 from fairfold.datasets import Dataset
@@ -114,6 +115,7 @@ def score_by_samples(
     n_splits: int,
     threshold: float,
     seed: int,
+    key: str | None = None,
     n_jobs: int = 1,
 ) -> None:
     """Train a model on shares of each fold's training part, and extrapolate its scores to more samples.
@@ -138,6 +140,8 @@ def score_by_samples(
         Probability above which a label counts as predicted.
     seed : int
         Seed of the study.
+    key : str or None, default=None
+        Checksum of all input and code, by which an interrupted job finds its trainings in the cache.
     n_jobs : int, default=1
         Number of threads.
     """
@@ -150,7 +154,8 @@ def score_by_samples(
         hidden = hide_in_training_parts(data.Y, fold_of, missing_rate / 100, **rules)
 
         def score(rows: np.ndarray, fold: int) -> pd.DataFrame:
-            begin(f"learning curve: {model} on {len(rows):,} samples")
+            number = repeat * (fold_of.max() + 1) + fold + 1
+            what = f"learning curve: {model} on {len(rows):,} samples, fold {number}"
             seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
             found = score_on_folds(
                 lambda _: make_model(
@@ -169,6 +174,7 @@ def score_by_samples(
                 threshold=threshold,
                 groups=None if data.groups is None else data.groups[rows],
                 sample_weight=None if data.weights is None else data.weights[rows],
+                run=lambda _, compute: trained(key, what, compute),
             )
             return found.scores.query("is_final").assign(fold=fold)
 
