@@ -12,6 +12,11 @@ rule fit_final_model:
         rates=lambda wildcards: [
             f"results/recommendation/checked/{wildcards.dataset}.csv" for _ in checked_cells_of(wildcards.dataset)
         ],
+        elsewhere=lambda wildcards: [
+            f"results/elsewhere/{wildcards.dataset}.csv"
+            for dataset in STUDY.weak_labels.elsewhere.datasets
+            if dataset == wildcards.dataset
+        ],
         # empty if the study does not score the model
         scores=lambda wildcards: (
             ["results/tables/complete_scores.csv"]

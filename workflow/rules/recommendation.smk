@@ -148,6 +148,7 @@ rule write_answers:
         tests=rules.recommend_models.output.tests,
         labels=rules.recommend_models.output.labels,
         certified=expand("results/tables/certified/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
+        elsewhere=PLAN.elsewhere.scores,
         sizes=rules.describe_study.output.sizes,
         columns=rules.describe_study.output.columns,
         audit=rules.describe_study.output.audit,

@@ -94,3 +94,8 @@ def test_groups_stay_together_and_folds_are_repeatable():
 def test_what_is_wrong_is_said(options, features, message):
     with pytest.raises(SplitError, match=message):
         SimilarityFolds(4, **options, random_state=0).assign(Y, X=features)
+
+
+def test_a_group_larger_than_a_cluster_stays_whole():
+    groups = np.repeat([0, 1, 2], [180, 30, 30])
+    assert len(np.unique(SimilarityFolds(2, random_state=0).clusters(X, groups))) == 3

@@ -15,6 +15,7 @@ import pandas as pd
 from fairfold.answer.checked_cells import sentences_on_checks
 from fairfold.answer.coverage import coverage_of, held_intervals, score_of_best
 from fairfold.answer.design import sentences_on_design
+from fairfold.answer.elsewhere import sentences_on_elsewhere
 from fairfold.answer.labels import sentence_on_certificates, sentences_on_labels
 from fairfold.answer.leaderboard import (
     ALIKE,
@@ -96,6 +97,8 @@ class Answer:
         Sentences on how these cells change the recommendation, and on how weak their evidence is.
     design : list of str
         Sentences on declared groups, dates, weights and folds.
+    elsewhere : list of str
+        Sentences on scores of samples that are unlike the training samples. Empty if they were not asked for.
     missing : str
         Phrase on the share of missing positives.
     missing_labels, further : list of str
@@ -132,6 +135,7 @@ class Answer:
     n_checked: int
     checked: list[str]
     design: list[str]
+    elsewhere: list[str]
     missing: str
     missing_labels: list[str]
     further: list[str]
@@ -154,7 +158,7 @@ class Answer:
             Name of the dataset.
         tables : mapping of str to DataFrame
             Tables with a column ``dataset``: ``leaderboard, numbers, sentences, missing_rates, complete_scores,
-            summary, tests, labels, certified, sizes, columns, audit``.
+            summary, tests, labels, certified, sizes, columns, audit``; ``elsewhere`` if the study has it.
 
         Returns
         -------
@@ -194,6 +198,7 @@ class Answer:
             n_checked=n_checked,
             checked=[*sentences_on_checks(board, n_checked)] if n_checked else [],
             design=[*sentences_on_design(own["columns"])],
+            elsewhere=[*sentences_on_elsewhere(own["elsewhere"])] if "elsewhere" in own else [],
             missing=missing_rate_phrase(estimate, n_checked),
             missing_labels=[*missing_labels_sentences(estimate, first, n_checked)],
             further=[*further_sentences(estimate, first, n_checked, own["tests"], own["summary"])],
@@ -270,6 +275,7 @@ class Answer:
             self.decisions,
             self.draws,
             self.samples,
+            *self.elsewhere,
             self.on_certificates,
         )
         yield from filter(None, texts)

@@ -41,6 +41,7 @@ def study(
     random_state: int | None = None,
     n_jobs: int | None = None,
     hold_out: float | None = None,
+    elsewhere: bool = False,
     directory: str | os.PathLike[str] | None = None,
 ) -> Answer:
     """Compare models on a dataset, as ``fairfold study`` does, and return the answer.
@@ -73,6 +74,8 @@ def study(
     hold_out : float or None, default=None
         Share of samples, such as 0.2, that are set aside before the study and certify the final model. Needs
         `directory`.
+    elsewhere : bool, default=False
+        Whether to score the best models on samples unlike the training samples, too, in folds of whole clusters.
     directory : str or path-like, default=None
         Folder of the study, with its report and final model. A later call continues an interrupted study. None uses a
         temporary folder, and no final model is fitted.
@@ -117,6 +120,7 @@ def study(
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
         chosen |= {
             "hold_out": hold_out,
+            "elsewhere": elsewhere or None,
             "models": [*models],
             "missing_rates": [*missing_rates],
             "final": keeps,

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
-_OF_COMPARISON = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict", "hold_out", "private")
+_OF_COMPARISON = (
+    *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict", "hold_out", "elsewhere", "private"),
+)
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3}
@@ -100,6 +102,8 @@ def add_to(commands: Any) -> None:
     add("--seed", **number, help="seed of all random numbers (default: 1)")
     held_out = "set aside this share of the rows, such as 0.2, before the study, and certify the final model by them"
     add("--hold-out", type=float, metavar="SHARE", help=held_out)
+    elsewhere = "score the best models on samples unlike the training samples, too, in folds of whole clusters"
+    add("--elsewhere", action="store_true", default=None, help=elsewhere)
     final = "fit the recommended model to all rows (default for a table)"
     add("--final", action=argparse.BooleanOptionalAction, help=final)
     private = "leave the sketch of the training data out of the final model, which then finds no unlike rows"
@@ -400,6 +404,8 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if "dates" not in chosen:  # Learning curves draw random folds.
         curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if chosen.get("has_many_cells") else {})
         compared["sample_curves"] = {"datasets": [name], **curve}
+    if "elsewhere" in chosen:
+        compared["elsewhere"] = {"datasets": [name]}
     if chosen.get("has_many_labels"):
         compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})

@@ -20,7 +20,7 @@ _KEYS = {
     r"labels_are": "--labels-are",
     r"missing_rate": "--missing-rate",
     r"groups_by_scaffold": "--groups-by-scaffold",
-    r"(id|groups|ignore|categorical|weights|dates)": r"--\1",
+    r"(id|groups|ignore|categorical|weights|dates|coordinates)": r"--\1",
 }
 _PLACES = [
     *((rf"(?:config\.)?data\.own\.[\w+-]+\.{key}(?:\[\d+\])?(?![\w.])", option) for key, option in _KEYS.items()),
@@ -49,7 +49,7 @@ _ADVICE = [
 ]
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 COLUMNS: dict[str, Any] = {**COLUMN, "nargs": "+", "default": []}
-COLUMN_KEYS = ("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first")
+COLUMN_KEYS = ("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "coordinates", "day_first")
 """Options and keys of columns with a role other than a feature."""
 STATE_KEYS = ("labels_are", "missing_rate")
 """Options and keys of the state of the labels."""
@@ -96,6 +96,8 @@ def add_options(add: Any, **labels: Any) -> None:
     add("--weights", **COLUMN, help="column of sample weights")
     add("--dates", **COLUMN, help="column of dates; models learn from earlier samples and are tested on later ones")
     add("--day-first", **flag, help="read dates such as 31/12/2021, with the day before the month")
+    places = "columns of latitude and longitude in degrees, by which --elsewhere finds samples that are far from others"
+    add("--coordinates", nargs=2, metavar=("LAT", "LON"), help=places)
     add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
     add("--propagate", **flag, help="add the labels above a label in the hierarchy, if the table lacks them")
     states = ["complete", "unknown", "incomplete"]

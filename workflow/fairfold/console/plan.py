@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairfold.settings import Study
 
 _COMPARISON, _CURVE, _FINAL, _OTHERS = "train and score models", "learning curve", "final model", "other steps"
+_ELSEWHERE = "scores on unlike samples"
 _STAGES = {
     "prepare_dataset": "read and audit the data",
     "set_samples_aside": "read and audit the data",
@@ -24,6 +25,7 @@ _STAGES = {
     "score_checked_cells": "missing labels and corrected scores",
     "recommend_models": "recommendation",
     "write_answers": "recommendation",
+    "score_elsewhere": _ELSEWHERE,
     "fit_final_model": _FINAL,
     "draw_figures": "figures",
     "render_report": "report",
@@ -95,7 +97,7 @@ def trainings_of_jobs(jobs: Mapping[str, int], study: Study) -> dict[str, int]:
         Number of trainings of a job, for those of the rules that have jobs.
     """
     labels = study.weak_labels
-    curve, n_models = labels.sample_curves, len(labels.models)
+    curve, elsewhere, n_models = labels.sample_curves, labels.elsewhere, len(labels.models)
     periods = [dataset.hold_out.n_splits for dataset in study.data.own.values() if dataset.hold_out is not None]
     n_splits = next(filter(None, periods), None) or study.folds.n_splits
     n_folds = n_splits if any(periods) else n_splits * study.folds.n_repeats
@@ -106,6 +108,7 @@ def trainings_of_jobs(jobs: Mapping[str, int], study: Study) -> dict[str, int]:
         "compare_models": n_models * n_folds * len(labels.missing_rates) + curves_of_small * of_curve,
         "train_and_score": (labels.models_per_job or n_models) * n_folds,
         "score_by_samples": of_curve,
+        "score_elsewhere": min(n_models, elsewhere.most_models) * len(elsewhere.sizes) * study.folds.n_splits,
         "fit_final_model": 1 + FITS_PER_FOLD * n_splits,
     }
     return {rule: n for rule, n in found.items() if jobs.get(rule)}

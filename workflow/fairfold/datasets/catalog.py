@@ -16,7 +16,7 @@ from fairfold.core import config
 from fairfold.core.project import PROJECT
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
-from fairfold.datasets.dataset import LabelsAre, Task
+from fairfold.datasets.dataset import PLACE, LabelsAre, Task
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.tables.names import composed
@@ -24,6 +24,7 @@ from fairfold.tables.names import composed
 _GIT_BLOB = "git blob SHA-1"
 CATALOG = PROJECT / "resources" / "datasets.yaml"
 
+_OF_GROUPS = ("groups", "groups_by_scaffold")
 _NOT_READ = ("id", "title", "files", "path", "folder", "published", "citation", "license", "used_by")
 
 
@@ -174,6 +175,8 @@ class Entry:
         Column of sample weights in a user's file.
     dates : str or None
         Column of dates in a user's file.
+    coordinates : tuple of str
+        Columns of latitude and longitude in a user's file, or none.
     day_first : bool
         Whether dates of a user's file have the day before the month.
     hold_out : mapping of str to Any
@@ -232,6 +235,7 @@ class Entry:
     folds: str | None = None
     weights: str | None = None
     dates: str | None = None
+    coordinates: tuple[str, ...] = ()
     day_first: bool = False
     hold_out: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     ignore: tuple[str, ...] = ()
@@ -248,7 +252,8 @@ class Entry:
         for field in ("id_column", "groups", "groups_by_scaffold", "folds", "weights", "dates"):
             if (name := getattr(self, field)) is not None:
                 object.__setattr__(self, field, composed(name))
-        object.__setattr__(self, "ignore", tuple(map(composed, self.ignore)))
+        for field in ("coordinates", "ignore"):
+            object.__setattr__(self, field, tuple(map(composed, getattr(self, field))))
         molecules = {} if self.groups_by_scaffold is None else {self.groups_by_scaffold: "molecule"}
         features = molecules | {composed(name): role for name, role in self.features.items()}
         object.__setattr__(self, "features", features)
@@ -358,7 +363,8 @@ class Entry:
         """Columns that are neither features nor labels, by role. They are read as text."""
         names = (self.id_column, self.groups, self.folds, self.weights, self.dates)
         roles = zip(("id", "groups", "folds", "weights", "dates"), names, strict=True)
-        return {role: name for role, name in roles if name is not None}
+        of_place = dict(zip(PLACE, self.coordinates, strict=False))
+        return {role: name for role, name in roles if name is not None} | of_place
 
     @property
     def own_files(self) -> list[Path]:
@@ -387,7 +393,7 @@ class Entry:
             raise ConfigError(f"{where}: id and ignore are for csv and arff, not for {self.format}. Leave them out.")
         if self.groups is not None and self.groups_by_scaffold is not None:
             raise ConfigError(f"{where}: found groups and groups_by_scaffold. Leave out one of them.")
-        for key in ("categorical", "groups", "groups_by_scaffold", "features", "folds", "weights", "dates"):
+        for key in (*_OF_GROUPS, "categorical", "features", "folds", "weights", "dates", "coordinates"):
             if getattr(self, key) and not (is_table and has_labels):
                 raise ConfigError(f"{where}: {key} is for csv and arff with several labels. Leave it out.")
         for key, is_given in {"labels_are": self.labels_are != "unknown", "hierarchy": self.hierarchical}.items():

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import GAPS
 from fairfold.datasets.categories import natural_order
-from fairfold.datasets.dataset import LEFT_OUT, Dataset
+from fairfold.datasets.dataset import LEFT_OUT, PLACE, Dataset
 from fairfold.datasets.times import folds_by_time
 from fairfold.errors import DataError, count, shortened, unknown_name
 from fairfold.tables.names import composed
@@ -34,6 +34,7 @@ _PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
     "train": re.compile(_FLAG.format("train|training|trn")),
 }
 
+_MOST_DEGREES = (90, 360)  # of latitude and longitude
 MOST_FOLDS = 100
 OF_THESE = "of these "
 """Start of the kinds that features have in the table of columns."""
@@ -44,6 +45,7 @@ _REMEDIES = {
     "folds": "Write the fold of this row",
     "weights": "Write a number above 0",
     "dates": "Write the date of this row",
+    **dict.fromkeys(PLACE, "Write the coordinate in degrees"),
 }
 _FOLD_NAME = re.compile(r"((cv|k|outer|inner)_?)?folds?(_?(id|nr|no|number|index|of))?(_?\d+)?|cv")
 _FLAGS = dict.fromkeys(["true", "yes", "t", "y"], True) | dict.fromkeys(["false", "no", "f", "n"], False)
@@ -207,6 +209,8 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         if "groups" in parts:
             texts = (table.text[entry.dates], "have the dates", "on one side of each cut-off")
             _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *texts)
+    if entry.coordinates:
+        parts["coordinates"] = _coordinates(entry.coordinates, table)
     if entry.weights is not None:
         parts["weights"] = _weights(entry.weights, table)
     elif table.weights is not None:
@@ -340,6 +344,21 @@ def _weights(column: str, table: Table) -> np.ndarray:
             f"{table.source}, {found}, but a weight is a finite number above 0. Correct it or remove the row."
         )
     return weights
+
+
+def _coordinates(columns: Sequence[str], table: Table) -> np.ndarray:
+    texts = [pd.Series(table.text[column]).str.replace(table.decimal_mark, ".", regex=False) for column in columns]
+    found = np.column_stack([pd.to_numeric(each, errors="coerce") for each in texts])
+    is_wrong = ~(np.abs(found) <= _MOST_DEGREES)
+    if is_wrong.any():
+        row, number = np.argwhere(is_wrong)[0]
+        column, role = columns[number], PLACE[number]
+        cell = f"data row {row + 1}, column {column!r} ({role}): found {str(table.text[column][row])!r}"
+        allowed = f"but a {role} is a number of degrees within ±{_MOST_DEGREES[number]}"
+        is_swapped = (np.abs(found[:, ::-1]) <= _MOST_DEGREES).all()
+        remedy = "Name the latitude first, then the longitude" if is_swapped else "Correct it or remove the row"
+        raise DataError(f"{table.source}, {cell}, {allowed}. {remedy}.")
+    return found
 
 
 def _check_groups_are_whole(

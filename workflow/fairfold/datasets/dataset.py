@@ -35,8 +35,11 @@ Task = Literal["multilabel", "multiclass", "binary"]
 LabelsAre = Literal["complete", "unknown", "incomplete"]
 """State of the labels: every zero was checked, not known, or some zeros are missing positives."""
 
+PLACE = ("latitude", "longitude")
+"""Roles of the columns with the coordinates of a sample."""
+
 LEFT_OUT: Mapping[str, str] = {
-    **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", "ignored")},
+    **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", *PLACE, "ignored")},
     "identifier": "identifiers without use",
     "constant": "constants",
     "filtered": "labels dropped by label_filter",
@@ -48,7 +51,8 @@ FEATURES_OF_TEXT = 500
 
 _FACTS: tuple[str, ...] = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
 _FACTS += ("labels_are", "missing_rate", "missing_value", "decimal_mark", "mixed_codings")
-_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
+# One entry, or row of coordinates, per sample; or None.
+_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights", "coordinates")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +97,9 @@ class Dataset:
         split is known.
     weights : ndarray of shape (n_samples,) or None, default=None
         Positive sample weights as float64, from the column ``left_out["weights"]``, or None without weights.
+    coordinates : ndarray of shape (n_samples, 2) or None, default=None
+        Latitude and longitude of each sample in degrees, from the columns ``left_out["latitude"]`` and
+        ``left_out["longitude"]``, or None without coordinates.
     labels_are : {"complete", "unknown", "incomplete"}, default="unknown"
         Whether labels of 0 are known to be negative, nothing is known about them, or some are missing positives. Labels
         of an unknown state are scored as they are.
@@ -133,6 +140,7 @@ class Dataset:
     fold_of: np.ndarray | None = None
     published_split: np.ndarray | None = None
     weights: np.ndarray | None = None
+    coordinates: np.ndarray | None = None
     labels_are: LabelsAre = "unknown"
     missing_rate: float | None = None
     hierarchy: Hierarchy | None = None
@@ -452,7 +460,8 @@ def _check_parts(data: Dataset) -> None:
     n_samples, _, n_labels = data.shape
     is_multilabel = data.task == "multilabel"
     shapes = {"X": (n_samples, len(data.feature_names)), "Y": (n_samples, n_labels) if is_multilabel else (n_samples,)}
-    for name, shape in {**shapes, **dict.fromkeys(_OF_SAMPLES, (n_samples,))}.items():
+    shapes = {**dict.fromkeys(_OF_SAMPLES, (n_samples,)), **shapes, "coordinates": (n_samples, 2)}
+    for name, shape in shapes.items():
         values = getattr(data, name)
         if values is not None and values.shape != shape:
             found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"

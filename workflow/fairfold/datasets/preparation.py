@@ -23,7 +23,7 @@ from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
 from fairfold.datasets.columns import account_line, identifiers, roles_of
-from fairfold.datasets.dataset import LEFT_OUT, Dataset
+from fairfold.datasets.dataset import LEFT_OUT, PLACE, Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.held_out import is_held_out
 from fairfold.datasets.hierarchies import read_hierarchy
@@ -37,6 +37,7 @@ from fairfold.tables.reading import read
 from fairfold.tables.table import Table, first_cell, label_columns, position_of
 
 logger = logging.getLogger(__name__)
+_MAY_BE_FEATURES = ("dates", *PLACE)  # roles of columns that are features, too, if a role is declared for them
 
 
 def prepare_for_study(
@@ -217,7 +218,7 @@ def _check_features(entry: Entry, kind: str) -> None:
     if entry.features and (kind != "csv" or entry.categorical):
         found = f"the format {kind}" if kind != "csv" else f"categorical: {entry.categorical}"
         raise ConfigError(f"dataset {entry.id}: features cannot be declared beside {found}. Leave out one of them.")
-    if taken := [name for role, name in entry.roles.items() if name in entry.features and role != "dates"]:
+    if taken := [name for role, name in entry.roles.items() if name in entry.features and role not in _MAY_BE_FEATURES]:
         raise ConfigError(f"dataset {entry.id}: column {taken[0]!r} has another role and is no feature. Choose one.")
 
 
@@ -384,7 +385,10 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
             f"{table.source}: all labels contain only 1 and empty cells, and an empty cell is unmeasured, not "
             "negative. Write 0 for the negatives."
         )
-    # Dates that decide folds are a feature, too, if a role is declared for them.
+    # Dates that decide folds, and coordinates, are features, too, if a role is declared for them.
+    if places := [place for place, name in enumerate(entry.coordinates) if name in entry.features]:
+        X = append_columns(X, left_out["coordinates"][:, places])
+        features = [*features, *(entry.coordinates[place] for place in places)]
     taken = {name for role, name in entry.roles.items() if role != "dates" or name not in entry.features}
     categorical = [name for name in table.text if name not in taken]
     if entry.categorical and categorical:

@@ -208,6 +208,10 @@ class OwnDataset(Source):
 
     hold_out: HoldOut | None = None
 
+    coordinates: Annotated[list[Text], Field(min_length=2, max_length=2)] | None = None
+    """Columns of latitude and longitude in degrees, by which `weak_labels.elsewhere` compares samples. They are
+    features only if `features` declares a role for them. Every row needs both."""
+
     ignore: Annotated[list[Text], Unique] | None = None
     """Columns to leave out, by name or by a pattern such as `meta_*`. For `csv` and `arff`."""
 

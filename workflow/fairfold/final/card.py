@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -82,6 +82,7 @@ def model_card(
     checked_scores: pd.DataFrame | None = None,
     curves: pd.DataFrame | None = None,
     weights: pd.DataFrame | None = None,
+    elsewhere: Sequence[str] = (),
 ) -> str:
     """Write the model card of a final model.
 
@@ -106,6 +107,8 @@ def model_card(
         Table of ``fairfold.evaluation.certified.curve_table``. None leaves certified decisions out.
     weights : DataFrame or None, default=None
         Columns ``member, weight`` of a pool of models.
+    elsewhere : sequence of str, default=()
+        Sentences on scores of samples that are unlike the training samples.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def model_card(
             *_labels(data, frequency, is_checked=checked[0] > 0),
             *(_scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)),
             *(_certified(curves) if curves is not None else ()),
-            *_limits(corrects=is_corrected(frequency), is_checked=checked_scores is not None),
+            *_limits(elsewhere, corrects=is_corrected(frequency), is_checked=checked_scores is not None),
             *_made(settings, seed, weights),
         ]
     )
@@ -243,9 +246,11 @@ def _with_interval(row: Any, *values: float) -> list[str]:
     return [*("–" if np.isnan(value) else f"{value:.{decimals}f}" for value in values), interval]
 
 
-def _limits(*, corrects: bool, is_checked: bool) -> Iterator[str]:
+def _limits(elsewhere: Sequence[str], *, corrects: bool, is_checked: bool) -> Iterator[str]:
     yield "## Limits\n"
     yield "- The scored models were fitted to fewer rows than this one. Scores on data from other sources may differ."
+    if elsewhere:
+        yield f"- {escape_markdown(' '.join(elsewhere))}"
     if corrects and not is_checked:
         yield (
             "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.elsewhere import sentences_on_elsewhere
 from fairfold.core.files import read_arrays, read_table, write_tables, write_text
 from fairfold.core.trainings import announce
 from fairfold.datasets.columns import account_line
@@ -34,7 +35,7 @@ def fit_and_examine(files: Any, made: Any, params: Any, *, key: str, n_jobs: int
     ----------
     files : namespace of str or sequence of str
         Files ``dataset`` and ``folds``, and lists: ``checked``, and with at most one file ``held_out``,
-        ``recommendation``, ``rates``, ``scores``.
+        ``recommendation``, ``rates``, ``elsewhere``, ``scores``.
     made : mapping of str to str
         Files to write: ``model`` with others in its folder, ``card``, and the tables of
         :func:`~fairfold.final.examined.examine_labels`, ``dependence`` and ``weights``. ``certified`` is written if
@@ -79,6 +80,7 @@ def fit_and_examine(files: Any, made: Any, params: Any, *, key: str, n_jobs: int
     examined |= {kind: table.assign(**of_model)[[*of_model, *table]] for kind, table in more.items()}
     of_card = {"scores": scores, "checked": checked, "checked_scores": rates, "curves": examined["certificates"]}
     of_card["weights"] = examined["weights"]
+    of_card["elsewhere"] = [each for path in files.elsewhere for each in sentences_on_elsewhere(read_table(path))]
     card = model_card(corrected, name, settings=settings, seed=params.seed, **of_card)
     # Nothing is written before all has been computed.
     fitted.save(Path(made["model"]).parent)

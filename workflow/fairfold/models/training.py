@@ -117,7 +117,30 @@ class Unit:
         DamagedFileError
             If a file is damaged.
         """
-        data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
+        return cls.of(Dataset.load(dataset), read_arrays(folds)["fold_of"], missing_rate, seed=seed, **options)
+
+    @classmethod
+    def of(cls, data: Dataset, fold_of: np.ndarray, missing_rate: int, *, seed: int, **options: Any) -> Unit:
+        """Hide labels in the training part and test part of each fold; see :meth:`load`.
+
+        Parameters
+        ----------
+        data : Dataset
+            Features and true labels.
+        fold_of : ndarray of shape (n_repeats, n_samples)
+            Test fold of each sample for each split.
+        missing_rate : int
+            Percentage of positives to hide.
+        seed : int
+            Seed of the study.
+        **options : object
+            Other parameters of the class.
+
+        Returns
+        -------
+        Unit
+            Dataset at this missing rate.
+        """
         check_repeats(fold_of, f"dataset {data.id}")
         rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
         rules |= {"seed": seed, "names": ("hidden labels", data.id, missing_rate)}

@@ -186,7 +186,8 @@ def _check_set_aside(study: Study, catalog: Catalog) -> None:
 
 def _check_scored(study: Study) -> None:
     """Refuse datasets that need scores of the weak-label study, but are not in it."""
-    scored, advice = {*study.weak_labels.datasets}, {"weak_labels.many_labels": "Add it there."}
+    parts = "weak_labels.elsewhere", "weak_labels.many_labels"
+    scored, advice = {*study.weak_labels.datasets}, dict.fromkeys(parts, "Add it there.")
     if study.final.model is None:
         advice["final"] = "Add it there for a recommended model, or name a model as final.model."
     for key, remedy in advice.items():

@@ -58,6 +58,7 @@ class Stages:
     mlc_comparison: stages.Stage
     recommendation: stages.RecommendationStage
     mechanisms: stages.MechanismStage
+    elsewhere: stages.ElsewhereStage
     published: stages.Stage
 
     @cached_property
@@ -148,7 +149,7 @@ class Plan(Stages):
         drawn = files_of_figures(self.figures.values())
         pages = [f"results/{page}.html" for page in self.pages]
         whole = [*self.files, *drawn, *pages, *self.data.description, *self.final.of_study]
-        hidden = ("weak_labels", "rank_stability", "sample_curves", "mechanisms")
+        hidden = ("weak_labels", "rank_stability", "sample_curves", "mechanisms", "elsewhere")
         targets = [
             Target("study", whole, self.scores),
             self._target("splitting", ["splitting"]),
@@ -237,6 +238,7 @@ def _stages(study: Study, catalog: Catalog, left_out: Sequence[Mapping[str, str]
         mlc_comparison=stages.Stage(["results/tables/mlc_comparison.csv"] if study.mlc_comparison.datasets else []),
         recommendation=stages.recommendation_stage(study, weak_labels),
         mechanisms=stages.mechanism_stage(study),
+        elsewhere=stages.elsewhere_stage(study),
         published=stages.Stage(["results/tables/published.csv"] if has_public else []),
     )
 
@@ -245,5 +247,6 @@ def _joined(study: Study, known: Stages) -> dict[str, list[str]]:
     """Return the tables that are concatenated, by the name of the whole table."""
     return {
         "mechanisms": known.mechanisms.scores,
+        "elsewhere": known.elsewhere.scores,
         "mlc_comparison": paths("results/mlc_comparison/{dataset}.csv", dataset=study.mlc_comparison.datasets),
     }

@@ -404,6 +404,36 @@ def mechanism_stage(study: Study) -> MechanismStage:
 
 
 @dataclass(frozen=True)
+class ElsewhereStage(Stage):
+    """Scores on samples unlike the training samples.
+
+    Attributes
+    ----------
+    scores : list of str
+        Files of the jobs.
+    """
+
+    scores: list[str]
+
+
+def elsewhere_stage(study: Study) -> ElsewhereStage:
+    """Plan the scores on folds of clusters.
+
+    Parameters
+    ----------
+    study : Study
+        Checked configuration.
+
+    Returns
+    -------
+    ElsewhereStage
+        Jobs and files.
+    """
+    scores = paths("results/elsewhere/{dataset}.csv", dataset=study.weak_labels.elsewhere.datasets)
+    return ElsewhereStage([*scores, "results/tables/elsewhere.csv"] if scores else [], scores)
+
+
+@dataclass(frozen=True)
 class RecommendationStage(Stage):
     """Estimates of missing labels, ranks and recommendations.
 

@@ -32,7 +32,7 @@ _PARAGRAPHS = {
         "certified",
     ),
     "Results": ("performance", "labels", "calibration", "coverage"),
-    "Scope": ("external", "limits", "limits_of_data", "random_tests", "heterogeneity", "fairness"),
+    "Scope": ("external", "elsewhere", "limits", "limits_of_data", "random_tests", "heterogeneity", "fairness"),
     "Software": ("code", "seeds"),
 }
 _SPECIAL = {

@@ -38,7 +38,7 @@ _FEWER_TREES = ("of_large", "of_many")  # members of a pool with fewer trees tha
 _WITH_LEVELS = ("deep forest", "pool")  # traits of models that contain a deep forest
 _PARTS = {"placed": "the trees of", "filled": "the regression of"}  # of a pool, by treatment of missing features
 _LEAST_LABELS = 2  # of a comparison of labels
-_FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
+_FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv", "tables/elsewhere.csv")
 _OF_TEST_FILE = "test file"
 REFERENCES = (REPORT / "publish" / "references.bib").read_text(encoding="utf-8")
 """Works that sentences cite, in BibTeX."""

@@ -97,10 +97,10 @@ def write_answers(files: Any, path: str) -> None:
     Parameters
     ----------
     files : mapping of str to str or sequence of str
-        Tables of all datasets, and ``labels`` and ``certified``, a table for each dataset.
+        Tables of all datasets, and ``labels``, ``certified`` and ``elsewhere``, a table for each dataset.
     path : str
         File to write.
     """
     tables = {name: read_table(files[name]) for name in (*_OF_MODELS, "sizes", "columns", "audit")}
-    tables |= {name: concat_tables(files[name]) for name in ("labels", "certified")}
+    tables |= {name: concat_tables(files[name]) for name in ("labels", "certified", "elsewhere") if files[name]}
     save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], path)

@@ -92,6 +92,8 @@ def _cautions(answer: Answer) -> Iterator[tuple[str, str]]:
     yield "Checked cells" if answer.n_checked else "If labels are missing", missing.replace("`", "")
     if answer.labels:
         yield "Labels", " ".join(answer.labels)
+    if answer.elsewhere:
+        yield "Elsewhere", " ".join(answer.elsewhere)
     if answer.decisions:
         yield "Decisions", answer.decisions
     if certified := answer.on_certificates:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
@@ -30,6 +31,7 @@ from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.iterative import IterativeStratification
 from fairfold.splitting.labels import Rows
 
+_MOST_TESTED, _MOST_NEIGHBORS = 2000, 20_000  # samples of a fold, and others, whose distances are computed
 _LEAST_PART = 0.1  # A cut that separates fewer samples of a cluster is replaced by one at the median.
 
 
@@ -200,6 +202,49 @@ class SimilarityFolds(FoldSplitter):
             raise SplitError(f"size: found {self.size!r}. Give a share of at most {1 / self.n_splits:.2g}, or None.")
 
 
+def nearest_distances(X: Any, fold_of: np.ndarray, *, metric: str = "euclidean", random_state: int = 0) -> np.ndarray:
+    """Return the distances of tested samples to the nearest sample of another fold.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    fold_of : ndarray of int of shape (n_samples,)
+        Test fold of each sample. Samples with a negative number are only neighbors.
+    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+        Metric of :class:`SimilarityFolds`.
+    random_state : int, default=0
+        Seed that draws the samples of large data.
+
+    Returns
+    -------
+    ndarray of shape (n_tested,)
+        Euclidean distances, for the cosine and on the globe between points of the unit sphere. At most 2,000 samples of
+        each fold are compared with at most 20,000 others.
+
+    Raises
+    ------
+    SplitError
+        If the features are missing or no numbers.
+
+    Examples
+    --------
+    >>> nearest_distances([[0.0], [0.0], [2.0]], np.array([0, 1, 1]))[:2].tolist()
+    [0.0, 0.0]
+    """
+    points, rng, found = _POINTS[metric](_checked(X)), np.random.default_rng(random_state), []
+    with one_thread_each():
+        for fold in range(fold_of.max() + 1):
+            tested, others = (np.flatnonzero(rows) for rows in (fold_of == fold, fold_of != fold))
+            tested, others = _drawn(tested, _MOST_TESTED, rng), _drawn(others, _MOST_NEIGHBORS, rng)
+            found.append(pairwise_distances_argmin_min(points[tested], points[others])[1])
+    return np.concatenate(found)
+
+
+def _drawn(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
 def _checked(X: Any) -> Matrix:
     """Return features as an array or in CSR format."""
     if X is None:
@@ -280,6 +325,8 @@ def _bisected(points: Matrix, weights: np.ndarray, largest: float, rng: np.rando
 
 def _halves(points: Matrix, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
     """Return which points belong to one of two halves, or None if all points are equal."""
+    if points.shape[0] < 2:  # a group
+        return None
     halving = KMeans(2, n_init=1, max_iter=20, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # All points are equal.

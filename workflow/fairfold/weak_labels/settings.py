@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, MISSING_RATES, N_TREES, PERCENTILE, SCORE, THRESHOLD
 from fairfold.core.settings import (
     Count,
+    DatasetsPart,
     ForestPart,
     MaxLevels,
     MissingRate,
@@ -93,6 +94,20 @@ class SampleCurves(ForestPart):
 
     models: ModelNames | None = None
     """Models to train. `null` trains those of `weak_labels.models`."""
+
+
+class Elsewhere(DatasetsPart):
+    """[Scores on samples unlike the training samples](/guide/unlike-samples.md), in test folds of whole clusters.
+
+    The recommended model and the next ones that are not significantly worse are scored.
+    """
+
+    most_models: Count = 3
+    """Largest number of models."""
+
+    sizes: Annotated[list[Share], Unique, NonEmpty] = [0.25, 1.0]
+    """Largest sizes of a cluster, as shares of a fold. Test samples are less like the training samples in folds of
+    larger clusters."""
 
 
 class Propensity(Settings):
@@ -195,6 +210,8 @@ class WeakLabels(Settings):
     rank_stability: RankStability = RankStability()
 
     sample_curves: SampleCurves = SampleCurves()
+
+    elsewhere: Elsewhere = Elsewhere()
 
     many_labels: ManyLabels = ManyLabels()
 

@@ -1,0 +1,96 @@
+"""Scores on folds of clusters, from files to a table."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.core.files import read_table, write_arrays
+from fairfold.datasets import Dataset
+from fairfold.errors import SplitError
+from fairfold.models.registry import settings_of
+from fairfold.recommendation.elsewhere import cluster_steps, leading_models, score_elsewhere
+
+RANDOM = np.random.default_rng(0)
+SITE_OF = np.arange(240) % 12
+PLACES = np.column_stack([RANDOM.uniform(45, 60, 12), RANDOM.uniform(5, 25, 12)])
+OFFSETS = RANDOM.normal(size=(12, 3))
+SIGNAL = RANDOM.normal(size=(240, 3))
+DATA = Dataset(
+    "sites",
+    "multilabel",
+    SIGNAL + 2 * OFFSETS[SITE_OF],  # An offset of each site hides the signal elsewhere.
+    (SIGNAL + OFFSETS[SITE_OF][:, ::-1] > 0.5).astype(np.int8),
+    tuple("abc"),
+    ("x", "y", "z"),
+    coordinates=PLACES[SITE_OF] + RANDOM.normal(scale=0.1, size=(240, 2)),
+)
+
+
+@pytest.fixture
+def scored(tmp_path, monkeypatch):
+    """Return the table of scores of kNN, whose score on the folds of the study is given."""
+
+    def score(data=DATA, **changes):
+        monkeypatch.chdir(tmp_path)
+        data.save("data.npz")
+        write_arrays("folds.npz", fold_of=np.arange(data.shape[0])[None] // 12 % 4)
+        write_arrays("frequency.npz", frequencies=np.ones(1), probabilities=np.ones(1))
+        rows = {"dataset": data.id, "metric": "average_precision", "model": ["kNN", "guessing"], "score": [0.9, 0.4]}
+        board = pd.DataFrame(rows).assign(verdict=["best", "guessing"])
+        board.to_csv("board.csv", index=False)
+        numbers = board[:1].rename(columns={"score": "mean"}).assign(low=0.8, high=0.95, n_folds=4)
+        numbers.to_csv("numbers.csv", index=False)
+        names = {"dataset": "data.npz", "folds": "folds.npz", "frequency": "frequency.npz"}
+        files = SimpleNamespace(**names, leaderboard="board.csv", numbers="numbers.csv")
+        params = {"sizes": [1.0, 0.25], "most_models": 3, "n_splits": 4, "rate": 0, "seed": 1, "own": {}, "unit": {}}
+        params["models"] = [{"name": "kNN", "settings": settings_of("kNN", {}, "text")}]
+        score_elsewhere(files, "elsewhere.csv", SimpleNamespace(**params | changes))
+        return read_table("elsewhere.csv")
+
+    return score
+
+
+def test_scores_fall_where_places_are_new(scored):
+    table = scored()
+    own = table[table["model"] == "kNN"].set_index("step")
+    assert own["score"][0] == 0.9 and own["score"][2] < own["score"][0]
+    assert own["distance"][0] == 1 and own["distance"][2] > 2
+    assert own["size"][1:].tolist() == [0.0625, 0.25] and own["n_clusters"][1] > own["n_clusters"][2]
+    assert (own["low"] < own["score"]).all() and (own["high"] > own["score"]).all()
+    assert set(table["model"]) == {"kNN", "guessing"} and set(table["compared_by"]) == {"haversine"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"coordinates": None, "X": np.zeros((240, 3))}, "features divide the samples into fewer clusters than 4"),
+        ({"coordinates": None, "X": np.vstack([np.zeros((200, 3)), SIGNAL[:40]])}, "cannot be divided holds 83 %"),
+        ({"coordinates": None, "X": np.repeat(np.eye(3), 80, axis=0)}, "fewer clusters than 4 folds need"),
+        ({"fold_of": np.repeat([-2, 0, 1], 80)}, "later than the training samples"),
+    ],
+)
+def test_data_without_clusters_give_a_reason(scored, changes, reason):
+    table = scored(replace(DATA, **changes))
+    assert table["step"].tolist() == [0, 0] and table["reason"].str.contains(reason).all()
+
+
+def test_groups_stay_whole():
+    data = replace(DATA, groups=np.arange(240) // 8)
+    for step in cluster_steps(data, [0.25, 1.0], n_splits=4, seed=1):
+        pairs = pd.DataFrame({"group": data.groups, "cluster": step.cluster_of, "fold": step.fold_of})
+        assert (pairs.groupby("group").nunique() == 1).all(axis=None)
+        assert (pairs.groupby("cluster")["fold"].nunique() == 1).all()
+
+
+def test_two_groups_make_two_folds_at_most():
+    with pytest.raises(SplitError, match="holds 83 %"):
+        cluster_steps(replace(DATA, groups=(np.arange(240) >= 200).astype(int)), [1.0], n_splits=4, seed=1)
+
+
+def test_models_that_are_worse_are_left_out():
+    board = pd.DataFrame({"model": list("ABCDE"), "verdict": ["best", "equivalent", "worse", "not different", "worse"]})
+    assert leading_models(board, 3) == ["A", "B", "D"] and leading_models(board, 2) == ["A", "B"]
+    assert leading_models(board[1:], 3) == []

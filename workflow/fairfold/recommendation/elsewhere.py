@@ -1,0 +1,236 @@
+"""Scores of the best models on folds whose test samples are unlike the training samples.
+
+The folds of the study show how good models are on more samples of the same kind. Here, samples are divided into
+clusters of similar samples, and test folds consist of whole clusters, in steps of growing clusters. The scores show
+what to expect of samples of another kind, such as those of another place, season or chemical scaffold.
+
+Few clusters differ more than many samples do. Intervals on folds of clusters therefore come from the scatter of folds,
+by the corrected t-test (:mod:`fairfold.evaluation.corrected_t`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from fairfold.answer.leaderboard import ALIKE
+from fairfold.core.files import read_arrays, read_table, write_table
+from fairfold.core.seeds import seed_for
+from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.similarity import comparable_features
+from fairfold.errors import DataError, SplitError
+from fairfold.evaluation.compare import BEST, GUESSING
+from fairfold.evaluation.corrected_t import correlation_of_folds, mean_and_error
+from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.metrics.registry import METRICS
+from fairfold.missing_labels.plateau import FrequencyDistribution
+from fairfold.models.registry import register_own
+from fairfold.models.training import Model, Unit, train_models
+from fairfold.recommendation.complete_scores import complete_scores, share_left
+from fairfold.recommendation.guessing import guess
+from fairfold.recommendation.verdicts import study_verdicts
+from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
+from fairfold.splitting.similarity import SimilarityFolds, nearest_distances
+from fairfold.weak_labels.masking import observed_labels
+
+COLUMNS = ["dataset", "missing_rate", "metric", "step", "size", "n_clusters", "compared_by", "distance"]
+COLUMNS += ["model", "score", "low", "high", "verdict", "n_folds", "reason"]
+_LEVEL = 0.95
+_MOST_OF_CLUSTER = 0.5  # share of the samples from which on folds of clusters mean little
+BY_TIME = "test samples are later than the training samples, so the scores above are already on samples unlike them"
+"""Reason for a dataset that is tested by time."""
+
+
+class Step(NamedTuple):
+    """Folds of clusters of one size.
+
+    Attributes
+    ----------
+    size : float
+        Largest size of a cluster, as a share of all samples.
+    cluster_of, fold_of : ndarray of int of shape (n_samples,)
+        Cluster and test fold of each sample.
+    """
+
+    size: float
+    cluster_of: np.ndarray
+    fold_of: np.ndarray
+
+
+def leading_models(board: pd.DataFrame, most: int) -> list[str]:
+    """Return the best model of a leaderboard, and the next ones that are not significantly worse.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+    most : int
+        Largest number of models.
+
+    Returns
+    -------
+    list of str
+        Models. Empty if no model is recommended.
+
+    Examples
+    --------
+    >>> board = pd.DataFrame({"model": ["A", "B", "C"], "verdict": ["best", "worse", "not different"]})
+    >>> leading_models(board, 3)
+    ['A', 'C']
+    """
+    models = board.loc[board["verdict"] == BEST, "model"].tolist()
+    return [*models, *board.loc[board["verdict"].isin(ALIKE), "model"]][:most] if models else []
+
+
+def cluster_steps(data: Dataset, shares: list[float], *, n_splits: int, seed: int) -> list[Step]:
+    """Divide the samples into folds of whole clusters, by growing sizes of clusters.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data. Its groups stay whole.
+    shares : list of float
+        Largest sizes of a cluster, as shares of a fold.
+    n_splits : int
+        Number of folds; fewer if there are fewer groups.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    list of Step
+        Folds of each size.
+
+    Raises
+    ------
+    DataError
+        If no column gives a feature.
+    SplitError
+        If features and groups do not divide the samples into enough clusters.
+    """
+    X, metric = comparable_features(data)
+    steps, n_splits = [], fitting_folds(n_splits, data.groups)
+    for share in sorted(shares):
+        size, state = share / n_splits, seed_for(seed, data.id, "elsewhere", str(share))
+        splitter = SimilarityFolds(n_splits, metric=metric, size=size, random_state=state)
+        try:
+            cluster_of = splitter.clusters(X, data.groups)
+        except SplitError:
+            units = "features" if data.groups is None else "features and groups"
+            raise SplitError(f"{units} divide the samples into fewer clusters than {n_splits} folds need") from None
+        largest = np.bincount(cluster_of).max() / len(cluster_of)
+        if largest > _MOST_OF_CLUSTER:
+            raise SplitError(f"one cluster of samples that cannot be divided holds {100 * largest:.0f} % of them")
+        with ignore_uneven_folds():
+            steps.append(Step(size, cluster_of, splitter.assign(data.Y, data.groups, X=X)))
+    return steps
+
+
+def score_elsewhere(files: Any, path: str, params: Any, n_jobs: int = 1) -> None:
+    """Train the best models of a dataset on folds of clusters, and score them.
+
+    Parameters
+    ----------
+    files : namespace of str
+        Files ``dataset, folds, leaderboard, numbers, frequency``.
+    path : str
+        Table to write.
+    params : namespace
+        ``sizes``, ``most_models``, ``n_splits``, ``rate``, ``seed``, ``unit``, ``models`` (parameters of
+        :class:`~fairfold.models.training.Model`) and ``own``.
+    n_jobs : int, default=1
+        Number of threads.
+    """
+    register_own(params.own)
+    data = Dataset.load(files.dataset)
+    board, numbers = (_of_dataset(read_table(each), data.id) for each in (files.leaderboard, files.numbers))
+    names = leading_models(board, params.most_models)
+    metric = board["metric"].iloc[0]
+    whole = {"dataset": data.id, "missing_rate": params.rate, "metric": metric}
+    tables = [_of_study(board, numbers[numbers["metric"] == metric], names)]
+    try:
+        if data.is_by_time:
+            raise SplitError(BY_TIME)
+        steps = cluster_steps(data, params.sizes, n_splits=params.n_splits, seed=params.seed) if names else []
+        compared_by = comparable_features(data)
+        fold_of = read_arrays(files.folds)["fold_of"][0]
+        near = [_nearness(compared_by, each, params.seed) for each in (fold_of, *(step.fold_of for step in steps))]
+        tables[0] = tables[0].assign(distance=1.0)
+        models = [Model(**each) for each in params.models if each["name"] in names]
+        frequency = _frequency(files.frequency)
+        for number, step in enumerate(steps, start=1):
+            unit = Unit.of(data, step.fold_of[None], params.rate, seed=params.seed, own=params.own, **params.unit)
+            found = {name: each.predictions for name, each in train_models(unit, models, n_jobs).items()}
+            scored = _scores(unit, {name: found[name] for name in names}, frequency, metric, step)
+            about = {"step": number, "size": step.size, "n_clusters": step.cluster_of.max() + 1}
+            tables.append(scored.assign(**about, distance=near[number] / near[0] if near[0] else np.nan))
+        tables = [table.assign(compared_by=compared_by[1]) for table in tables]
+    except (DataError, SplitError) as error:
+        tables = [tables[0].assign(reason=str(error))]
+    write_table(pd.concat(tables, ignore_index=True).assign(**whole).reindex(columns=COLUMNS), path)
+
+
+def _of_dataset(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    return table[table["dataset"] == dataset]
+
+
+def _of_study(board: pd.DataFrame, numbers: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return the scores on the folds of the study. Scores from checked cells are not those of other folds."""
+    rows = numbers.set_index("model").loc[names, ["mean", "low", "high", "n_folds"]].rename(columns={"mean": "score"})
+    rows = rows.assign(verdict=board.set_index("model").loc[names, "verdict"]).reset_index()
+    guessed = board[board["verdict"] == GUESSING][["model", "score", "verdict"]]
+    return pd.concat([rows, guessed], ignore_index=True).assign(step=0, reason="")
+
+
+def _nearness(compared_by: tuple[Any, str], fold_of: np.ndarray, seed: int) -> float:
+    X, metric = compared_by
+    return float(np.median(nearest_distances(X, fold_of, metric=metric, random_state=seed)))
+
+
+def _frequency(path: str) -> FrequencyDistribution | None:
+    """Return the estimated label frequency by which the study corrects scores."""
+    arrays = {name: array for name, array in read_arrays(path).items() if name != "bound"}
+    return FrequencyDistribution(**arrays) if arrays else None
+
+
+def _scores(
+    unit: Unit,
+    predictions: Mapping[str, FinalPredictions],
+    frequency: FrequencyDistribution | None,
+    metric: str,
+    step: Step,
+) -> pd.DataFrame:
+    """Score models and guesses on folds of clusters."""
+    data = unit.data
+    guessed = guess(unit.observed, step.fold_of, data.Y.shape[1], [metric])
+    observed = observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives)
+    known = share_left(data.Y, observed, step.fold_of) if data.negatives == "unlabeled" else 1.0
+    options: dict[str, Any] = {"threshold": unit.threshold, "score": unit.score, "sample_weight": data.weights}
+    options |= {"groups": step.cluster_of, "hierarchical": data.hierarchy is not None}
+    both = {**predictions, GUESSING: guessed}
+    tables = complete_scores(data.Y, observed, both, frequency, known, **options, balanced=False, n_draws=1)
+    folds = tables["folds"][tables["folds"]["metric"] == metric]
+    value = "corrected" if folds["corrected"].notna().any() else "observed"
+    wide = folds.pivot(index="model", columns="fold", values=value).dropna(axis="columns", how="all")
+    rows = wide.agg(["mean", "count"], axis="columns").set_axis(["score", "n_folds"], axis="columns")
+    rows.loc[rows["n_folds"] < wide.shape[1], "score"] = np.nan
+    verdicts = study_verdicts(observed, predictions, frequency, **options)
+    verdicts = verdicts[verdicts["metric"] == metric].set_index("model")["verdict"]
+    rows = rows.join(_intervals(wide, metric)).assign(verdict=verdicts).loc[[*both]].reset_index()
+    rows.loc[rows["model"] == GUESSING, ["low", "high", "verdict"]] = np.nan, np.nan, GUESSING
+    return rows
+
+
+def _intervals(wide: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Compute 95 % intervals of mean scores by the corrected t-test over folds."""
+    n_folds = wide.shape[1]
+    if n_folds < 2:
+        return pd.DataFrame({"low": np.nan, "high": np.nan}, index=wide.index)
+    mean, error = mean_and_error(wide.to_numpy(), correlation_of_folds(n_folds))
+    half = scipy.special.stdtrit(n_folds - 1, (1 + _LEVEL) / 2) * error
+    ends = {"low": mean - half, "high": mean + half}
+    return pd.DataFrame(ends, index=wide.index).clip(*METRICS[metric].range)
