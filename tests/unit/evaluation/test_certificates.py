@@ -213,6 +213,26 @@ def test_cells_of_each_label_come_first():
     assert (certify(right, P)["reason"] == "").any() and (certify(right, P, groups=groups)["reason"] == "").any()
 
 
+def test_checks_that_are_left_over_first_win_the_most_decisions_each():
+    Y, P = drawn(n_labels=4, spread=3.5, seed=4)
+    observed = Y * (np.random.default_rng(1).random(Y.shape) < 0.98)
+    assert (certify(observed, P)["reason"] == "").all()  # All checks are left over.
+
+    def cost(label):
+        """Count the right checks that the label needs for further decisions, per decision."""
+        y, p = observed[:, [label]], P[:, [label]]
+        before = certify(y, p)["n_decisions"].iloc[0]
+        for n in range(1, len(y)):
+            gain = certify(y, p, checked=cells_to_certify(y, p, n).assign(label=1))["n_decisions"].iloc[0] - before
+            if gain:
+                return n / gain
+        return np.inf
+
+    order = cells_to_certify(observed, P, Y.size)["label_index"].unique()
+    costs = [cost(label) for label in order]
+    assert len(set(costs)) == 4 and costs == sorted(costs) and list(order) != sorted(order)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
