@@ -65,20 +65,13 @@ def describe_predictions(
     scores = pd.DataFrame({"label": names}, columns=["label", *counts, *ends])
     certified = pd.DataFrame(columns=["label", "precision", "threshold"])
     if tested.any():
-        scores = label_scores(
-            Y[tested],
-            best[tested],
-            names,
-            seed=seed_for(seed, "labels", data.id, "scores"),
-            groups=None if data.groups is None else np.unique(data.groups[tested], return_inverse=True)[1],
-            sample_weight=None if data.weights is None else data.weights[tested],
-        )
-        groups, weights = (None if each is None else each[tested] for each in (data.groups, data.weights))
-        certain = Y[tested]
+        part, certain, drawn = data.of(tested), Y[tested], seed_for(seed, "labels", data.id, "scores")
+        by_sample: dict[str, Any] = {"groups": part.groups, "sample_weight": part.weights}
+        scores = label_scores(certain, best[tested], names, seed=drawn, **by_sample)
         if checked is not None:
             cells = cells_among(checked, tested, labels)
             certain[cells["sample"], cells["label_index"]] = pd.to_numeric(cells["label"])
-        curves = curve_table(certain, best[tested].clip(0, 1), names, groups=groups, weights=weights)
+        curves = curve_table(certain, best[tested].clip(0, 1), names, groups=part.groups, weights=part.weights)
         certified = certified_table(curves, int(tested.sum()))
     above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)

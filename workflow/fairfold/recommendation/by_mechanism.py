@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,7 @@ def score_mechanism(
     def predict(purpose: str, model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
         settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}
         tables = score_on_folds(
-            partial(_make, model, settings | known, seed, names),
+            lambda fold: make_model(model, **settings, **known, random_state=seed_for(seed, *names, fold)),
             data.samples,
             Y,
             fold_of,
@@ -135,7 +134,3 @@ def score_mechanism(
         own = table["model"].map({model: reason for model, (_, reason) in found.items()})
         table["reason"] = table["reason"].where(table["reason"] != "", own)
     return table.assign(**unit)[[*unit, *table]]
-
-
-def _make(model: str, settings: Mapping[str, Any], seed: int, names: tuple, fold: int) -> Any:
-    return make_model(model, **settings, random_state=seed_for(seed, *names, fold))
