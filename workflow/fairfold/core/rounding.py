@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 # Tolerance for numbers of order 1. Sums of a million of them have errors below 1e-10. Meaningful differences are much
 # larger.
 ROUNDING = 1e-9
+SCORE_DECIMALS = 12
+"""Decimals of a score. Smaller differences are rounding errors."""
 
 
 def equalize_ties(values: ArrayLike, axis: int | None = None) -> np.ndarray:

@@ -86,7 +86,7 @@ def score_mechanism(
         "wrong_positives": wrong_positives,
     }
     names = ("mechanisms", *unit.values())
-    known = {"categories": data.category_columns, "features": data.features}
+    known: dict[str, Any] = {"categories": data.category_columns, "features": data.features}
 
     def predict(purpose: str, model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
         settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.defaults import SCORE
-from fairfold.core.rounding import equalize_ties, first_best
+from fairfold.core.rounding import SCORE_DECIMALS, equalize_ties, first_best
 from fairfold.errors import DataError
 from fairfold.evaluation.compare import EQUIVALENT, WORSE
 from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, one_sided_p_values
@@ -26,7 +26,6 @@ from fairfold.recommendation.certainty import CERTAINTY, POWER, certainty_column
 
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
 """Use of a model and the metrics of that use, the main metric first."""
-_DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "difference_low", "difference_high"]
@@ -304,7 +303,7 @@ def _compared(
     values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float, rope: float = ROPE
 ) -> dict[str, np.ndarray]:
     """Compute columns of the table from scores of shape (n_models, n_folds) without NaN."""
-    goodness = np.round(values if higher_is_better else -values, _DIGITS)
+    goodness = np.round(values if higher_is_better else -values, SCORE_DECIMALS)
     means = equalize_ties(goodness.mean(axis=1))
     best = int(means.argmax())
     n_folds = values.shape[1]

@@ -34,6 +34,7 @@ from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
+from fairfold.core.rounding import SCORE_DECIMALS
 from fairfold.core.validation import capped_frequency
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.score_tables import check_columns
@@ -48,7 +49,6 @@ LEVEL = 0.95
 N_DRAWS = 200  # bootstrap samples of each fold
 WIDER = 1.15  # factor of intervals for labels as given, chosen on draws 0 to 3 of benchmarks/noisy_complete.py
 ALL_MODELS = "all models"
-_DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY]
 _FOLDS += ["at_bound", "over_labels", "optimism", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
@@ -367,7 +367,8 @@ def _summary(
         # Ignore draws that contain no observed label in some fold.
         drawn = drawn.loc[:, table["corrected"].notna()].dropna()
         if drawn.size:
-            goodness, estimates = of_metric.direction * drawn.round(_DIGITS), table.loc[drawn.columns, "corrected"]
+            goodness = of_metric.direction * drawn.round(SCORE_DECIMALS)
+            estimates = table.loc[drawn.columns, "corrected"]
             # If few predicted labels are true, all draws can have more true positives than the estimate.
             low = (drawn.quantile((1 - LEVEL) / 2) - estimates).clip(upper=0)
             high = (drawn.quantile((1 + LEVEL) / 2) - estimates).clip(lower=0)

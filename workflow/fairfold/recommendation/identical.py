@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from fairfold.core.rounding import SCORE_DECIMALS
 from fairfold.evaluation.fold_scores import FinalPredictions
 
 _VALUES = ["complete", "observed", "corrected", "known"]
-_DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 
 
 def identical_models(folds: pd.DataFrame, predictions: Mapping[str, FinalPredictions]) -> pd.DataFrame:
@@ -30,7 +30,7 @@ def identical_models(folds: pd.DataFrame, predictions: Mapping[str, FinalPredict
         One row per duplicate model, with the columns ``model, same_as, identical``. ``same_as`` is the first model with
         these scores. ``identical`` is ``predictions`` if the predictions are equal to the last bit, else ``scores``.
     """
-    wide = folds.pivot(index="model", columns=["fold", "metric"], values=_VALUES).round(_DIGITS)
+    wide = folds.pivot(index="model", columns=["fold", "metric"], values=_VALUES).round(SCORE_DECIMALS)
     wide = wide.reindex([model for model in predictions if model in wide.index]).dropna(how="all")
     first: dict[tuple[str, ...], str] = {}
     rows = []

@@ -123,13 +123,12 @@ def render_report(
         **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": study.seed},
         title=_TITLES.get(page) or title_of(cards),
         are_folded=len(cards) > _CARDS_AT_FIRST,
-        files=[(file, _size(inputs.results / file)) for file in sorted(files) if file.endswith(".csv")]
-        * (page == PAGES[0]),
+        files=[
+            (file, f"{max((inputs.results / file).stat().st_size / 1000, 1):,.0f} KB")
+            for file in sorted(files)
+            if file.endswith(".csv") and page == PAGES[0]
+        ],
     )
-
-
-def _size(path: Path) -> str:
-    return f"{max(path.stat().st_size / 1000, 1):,.0f} KB"
 
 
 def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:

@@ -207,13 +207,16 @@ class FoldSplitter(BaseEstimator, ABC):
     def _assign(self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike | None) -> np.ndarray:
         self._check_parameters()
         # Each random step uses a separate stream. A search that reuses the random numbers of its start is biased.
-        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
-        rngs = {use: np.random.default_rng(seed_sequence(seed, type(self).__name__, use)) for use in _STREAMS}
+        rngs = {use: self._rng(use) for use in _STREAMS}
         if groups is not None:
             return self._assign_groups(labels, proportions, groups, rngs)
         rows = Rows(labels, np.ones(labels.shape[0], dtype=np.int64))
         fold_of = self._partition(rows, proportions, rngs["partition"])
         return self._anneal(rows, fold_of, proportions, rngs["anneal"]) if self.refine else fold_of
+
+    def _rng(self, use: str) -> np.random.Generator:
+        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
+        return np.random.default_rng(seed_sequence(seed, type(self).__name__, use))
 
     def _assign_groups(
         self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike, rngs: dict[str, np.random.Generator]

@@ -6,7 +6,6 @@ clusters allow. The larger the clusters, the less the samples of a fold resemble
 
 from __future__ import annotations
 
-import secrets
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -24,7 +23,6 @@ from sklearn.utils import check_array
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import numbered
-from fairfold.core.seeds import seed_sequence
 from fairfold.core.threads import one_thread_each
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
@@ -172,7 +170,7 @@ class SimilarityFolds(FoldSplitter):
                 group_of = numbered(groups, points.shape[0], SplitError)[1]
                 points = _means(points, group_of)
             largest = (self.size or 1 / (4 * self.n_splits)) * len(group_of)
-            cluster_of = _bisected(points, np.bincount(group_of), largest, self._rng())
+            cluster_of = _bisected(points, np.bincount(group_of), largest, self._rng("clusters"))
         if (n_clusters := cluster_of.max() + 1) < self.n_splits:
             raise SplitError(
                 f"X: {n_clusters} different rows or groups cannot fill {self.n_splits} folds. Use fewer folds or other "
@@ -189,10 +187,6 @@ class SimilarityFolds(FoldSplitter):
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return IterativeStratification(self.n_splits)._partition(rows, proportions, rng)
-
-    def _rng(self) -> np.random.Generator:
-        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
-        return np.random.default_rng(seed_sequence(seed, type(self).__name__, "clusters"))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
