@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
-from fairfold.core.files import read_json, read_table
+from fairfold.core.files import read_json, read_table, write_text
 from fairfold.errors import count, shortened
 from fairfold.metrics.registry import METRICS
 from fairfold.report.tables import table_html, table_of
@@ -234,23 +234,18 @@ def _example(explained: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     yield sentence, _table(f"Contributions of the columns to {label} for sample {sample}", rows, len(rows))
 
 
-def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> str:
-    """Render the page of a final model from the tables next to it.
+def write_page(made: Mapping[str, str], dataset: str, data: str) -> None:
+    """Write the page of a final model from the tables next to it.
 
     Parameters
     ----------
     made : mapping of str to str
-        File ``columns`` in the folder of the model.
+        File ``columns`` in the folder of the model, and file ``page`` to write.
     dataset : str
         Id of the dataset.
     data : str
         One sentence that describes the data.
-
-    Returns
-    -------
-    str
-        HTML page.
     """
     folder = Path(made["columns"]).parent
     model = read_json(made["columns"])["name"]
-    return render_dataset_page(dataset, model, data, final_tables(folder), str(folder))
+    write_text(render_dataset_page(dataset, model, data, final_tables(folder), str(folder)), made["page"])
