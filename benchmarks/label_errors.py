@@ -13,14 +13,12 @@ table shows the share of hidden positives among the first k cells, for k from 20
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
-from fairfold.final.out_of_fold import out_of_fold_posteriors
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
@@ -78,8 +76,11 @@ def main() -> None:
         for rate in arguments.rates:
             observed = mask_positives(Y, rate / 100, random_state=seed_for(0, dataset, rate))
             for model in arguments.models:
-                make = partial(make_model, model, label_frequency="estimate")
-                P = out_of_fold_posteriors(lambda fold, make=make: make(random_state=fold), data.X, observed, fold_of)
+                P = np.empty(Y.shape)
+                for fold in range(fold_of.max() + 1):
+                    train, test = fold_of != fold, fold_of == fold
+                    fitted = make_model(model, label_frequency="estimate", random_state=fold)
+                    P[test] = fitted.fit(data.X[train], observed[train]).predict_proba(data.X[test])
                 for way, suspicion in {"ours, posterior": P, **cleanlab_rankings(observed, P)}.items():
                     cells = "".join(f"{share:10.3f}" for share in precisions(suspicion, observed, Y))
                     print(f"{dataset:10s}{model:11s}{rate:6d} %  {way:28s}{cells}", flush=True)
