@@ -106,7 +106,7 @@ class TestRecommend:
         )
         assert "This is kNN, which is faster: 2.00 s per fit instead of 3.00 s." in " ".join(map(str.strip, output[:2]))
         assert output[2] == "The average precision of gcForest+ is 0.800."
-        assert output[4].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
+        assert output[4].split() == ["avg.", "precision", "gap", "to", "best", "MCC", "verdict", "s/fit"]
         assert output[6].split() == ["kNN", "0.790", "0.0100", "0.500", "not", "different,", "fastest", "2.00"]
         assert "average precision would be up to 0.900." in " ".join(output[9:11])
         assert len(output) <= 20
