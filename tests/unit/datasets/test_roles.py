@@ -235,3 +235,38 @@ def test_the_label_filter_counts_no_unmeasured_cell_as_negative(own):
     text = "a,label_x,label_y\n1,1,1\n2,,0\n3,1,0\n4,0,1\n"
     data = prepare(own(text, label_filter={"min_negatives": 2}))
     assert data.label_names == ("label_y",) and data.left_out == {"filtered": ("label_x",)}
+
+
+PLACES = "lat,lon,a,label_a\n51.5,-120,1,1\n-33,18.4,2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("features", "names"), [({}, ("a",)), ({"lon": "number"}, ("a", "lon")), ({"lat": "number"}, ("a", "lat"))]
+)
+def test_coordinates_are_features_only_if_they_are_declared(own, tmp_path, features, names):
+    data = prepare(own(PLACES, coordinates=["lat", "lon"], features=features))
+    assert data.feature_names == names and data.X[:, 0].tolist() == [1, 2]
+    data.save(tmp_path / "data.npz")
+    again = Dataset.load(tmp_path / "data.npz")
+    assert again.coordinates.tolist() == [[51.5, -120], [-33, 18.4]] and again.X.tolist() == data.X.tolist()
+    assert again.of(np.array([1])).coordinates.tolist() == [[-33, 18.4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "message"),
+    [
+        (
+            PLACES,
+            ["lon", "lat"],
+            r"row 1, column 'lon' \(latitude\): found '-120', .* within ±90. Name the latitude first",
+        ),
+        (PLACES.replace("51.5", "151.5"), ["lat", "lon"], "found '151.5', .* within ±90. Correct it"),
+        (PLACES.replace("51.5", "north"), ["lat", "lon"], "found 'north', but a latitude is a number of degrees"),
+        (PLACES.replace("18.4", ""), ["lat", "lon"], r"data row 2 .*column 'lon': found '', but this column needs a value"),
+        (PLACES, ["lat", "long"], "unknown column 'long'"),
+        (PLACES, ["lat", "lat"], "cannot be both the latitude"),
+    ],
+)
+def test_wrong_coordinates_are_refused(own, text, columns, message):
+    with pytest.raises(DataError, match=message):
+        prepare(own(text, coordinates=columns))

@@ -20,7 +20,7 @@ def test_each_model_is_a_line_over_the_steps():
     for line, model in zip(axes.lines, ["A", "B", "guessing"], strict=True):
         np.testing.assert_allclose(line.get_ydata(), scores.loc[scores["model"] == model, "score"])
     ticks = [tick.get_text() for tick in axes.get_xticklabels()]
-    assert ticks == ["folds of the study", "clusters up to 10 %\ndistance 1.50", "clusters up to 20 %\ndistance 1.50"]
+    assert ticks == ["folds of\nthe study", *(f"clusters\nup to {n} %\ndistance × 1.5" for n in (10, 20))]
 
 
 def test_without_clusters_nothing_is_drawn():

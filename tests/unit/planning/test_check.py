@@ -42,6 +42,14 @@ def checked(**changes):
             "config.weak_labels.many_labels.datasets: found bibtex, which weak_labels.datasets lacks",
         ),
         (
+            {"weak_labels": {"elsewhere": {"datasets": ["bibtex"]}}},
+            "config.weak_labels.elsewhere.datasets: found bibtex, which weak_labels.datasets lacks",
+        ),
+        (
+            {"splitting": {"datasets": ["bibtex"], "methods": ["random", "clusters"]}},
+            "config.splitting.methods: found clusters, which compares features, but splitting splits labels only",
+        ),
+        (
             {"weak_labels": {"many_labels": {"bands": [20, 5]}}},
             r"config.weak_labels.many_labels.bands: found \[20, 5\]. List the numbers in ascending order",
         ),

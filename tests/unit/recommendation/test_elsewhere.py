@@ -9,9 +9,12 @@ import pytest
 
 from fairfold.core.files import read_table, write_arrays
 from fairfold.datasets import Dataset
+from fairfold.datasets.similarity import comparable_features
 from fairfold.errors import SplitError
 from fairfold.models.registry import settings_of
 from fairfold.recommendation.elsewhere import cluster_steps, leading_models, score_elsewhere
+from fairfold.splitting.methods import study_folds
+from fairfold.splitting.similarity import nearest_distances
 
 RANDOM = np.random.default_rng(0)
 SITE_OF = np.arange(240) % 12
@@ -75,6 +78,14 @@ def test_scores_fall_where_places_are_new(scored):
 def test_data_without_clusters_give_a_reason(scored, changes, reason):
     table = scored(replace(DATA, **changes))
     assert table["step"].tolist() == [0, 0] and table["reason"].str.contains(reason).all()
+
+
+def test_a_study_can_use_folds_of_clusters():
+    numbers = {"n_splits": 4, "n_repeats": 2, "seed": 1, "compared": comparable_features}
+    in_turn = np.arange(240) // 12 % 4
+    folds = np.vstack([in_turn, study_folds(DATA, "clusters", **numbers)])
+    near = [np.median(nearest_distances(DATA.coordinates, each, metric="haversine")) for each in folds]
+    assert len(near) == 3 and min(near[1:]) > 2 * near[0]
 
 
 def test_groups_stay_whole():

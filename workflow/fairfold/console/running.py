@@ -304,10 +304,13 @@ def introduction(results: Path) -> Iterator[str]:
         if any(dataset.folds or dataset.hold_out for dataset in own.values()):  # other numbers of folds
             yield f"{models}, {tried}."
         else:
-            all_of_one = trainings_of_jobs({"compare_models": 1, "fit_final_model": int(study.final.fit)}, study)
-            n_more = len(labels.datasets) * sum(all_of_one.values()) - n
-            parts = {"the learning curve": labels.sample_curves.datasets, "the final model": study.final.fit}
-            more = f", and {n_more} more for {listed([part for part in parts if parts[part]])}" if n_more else ""
+            is_elsewhere = bool(labels.elsewhere.datasets)
+            jobs = {"compare_models": 1, "score_elsewhere": is_elsewhere, "fit_final_model": study.final.fit}
+            n_more = len(labels.datasets) * sum(trainings_of_jobs(jobs, study).values()) - n
+            parts = {"the learning curve": labels.sample_curves.datasets, "unlike samples": is_elsewhere}
+            parts |= {"the final model": study.final.fit}
+            up_to = "up to " if is_elsewhere else ""
+            more = f", and {up_to}{n_more} more for {listed([part for part in parts if parts[part]])}" if n_more else ""
             yield f"{models} in {count(n_folds, 'fold')}, {tried}: {count(n, 'training')}{more}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:

@@ -44,7 +44,7 @@ def plot_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> 
     if scores.empty:
         return empty_figure("no folds of clusters were made")
     names, metrics, datasets = Legend(legend), scores["metric"].unique(), scores["dataset"].unique()
-    size = (0.8 + 3.4 * len(datasets), 0.9 + 2.4 * len(metrics))
+    size = (0.6 + 2.8 * len(datasets), 1.1 + 2.4 * len(metrics))
     figure, axes = new_figure(*size, len(metrics), len(datasets))
     models = [model for model in scores["model"].unique() if model != "guessing"]
     looks = {model: {**style_of(number), **_LINE} for number, model in enumerate(models)}
@@ -72,5 +72,5 @@ def _draw(axes: Axes, rows: pd.DataFrame, look: dict, shift: float) -> None:
 
 
 def _tick(row: Any) -> str:
-    folds = f"clusters up to {100 * row.size:.2g} %" if row.step else "folds of the study"
-    return f"{folds}\ndistance {row.distance:.2f}" if np.isfinite(row.distance) else folds
+    folds = f"clusters\nup to {100 * row.size:.2g} %" if row.step else "folds of\nthe study"
+    return f"{folds}\ndistance × {row.distance:.1f}" if np.isfinite(row.distance) else folds

@@ -15,7 +15,7 @@ from fairfold.models.registry import MODEL_NAMES, register_own
 from fairfold.planning.models import REFERENCE, difficulty_by
 from fairfold.planning.parts import part_of, used_datasets
 from fairfold.settings import Study
-from fairfold.splitting.methods import METHOD_NAMES
+from fairfold.splitting.methods import METHOD_NAMES, spec_of
 
 _RANDOM_FOLDS = (  # Parts that draw random folds and train on them.
     "weak_labels.rank_stability",
@@ -117,6 +117,7 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
     _check_folds(study, catalog)
     _check_repeats(study, catalog)
     _check_set_aside(study, catalog)
+    _check_splitters(study)
     _check_scored(study)
     _check_mechanisms(study)
     return study
@@ -181,6 +182,19 @@ def _check_set_aside(study: Study, catalog: Catalog) -> None:
             raise ConfigError(
                 f"config.data.set_aside: found {study.data.set_aside:g}, but {dataset} has folds of its own. Leave out "
                 "one of them."
+            )
+
+
+def _check_splitters(study: Study) -> None:
+    """Refuse methods that compare features where only labels are split."""
+    methods = {"splitting.methods": study.splitting.methods if study.splitting.datasets else []}
+    methods["folds.method"] = [study.folds.method] if study.cross_testing.models.datasets else []
+    for key, names in methods.items():
+        if compared := [name for name in names if spec_of(name).compares_features]:
+            part = "splitting" if key == "splitting.methods" else "cross_testing.models"
+            raise ConfigError(
+                f"config.{key}: found {compared[0]}, which compares features, but {part} splits labels only. Choose "
+                "another method."
             )
 
 

@@ -17,6 +17,7 @@ from fairfold.core.trainings import announce
 from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
 from fairfold.models.registry import make_model
+from fairfold.recommendation.complete_scores import UNBALANCED
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
 from fairfold.weak_labels.masking import mask_positives
 
@@ -128,7 +129,7 @@ def score_mechanism(
             threshold=threshold,
             groups=data.groups,
             sample_weight=data.weights,
-            balanced=data.fold_of is None and splitter != "random",
+            balanced=data.fold_of is None and splitter not in UNBALANCED,
             random_state=seed_for(seed, *names, "draws"),
         )
         own = table["model"].map({model: reason for model, (_, reason) in found.items()})

@@ -46,6 +46,8 @@ from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.optimism import FACTORS, frequency_shifts, optimism
 
 LEVEL = 0.95
+UNBALANCED = ("random", "clusters")
+"""Methods whose folds differ in their labels, so that scores are not optimistic."""
 N_DRAWS = 200  # bootstrap samples of each fold
 WIDER = 1.15  # factor of intervals for labels as given, chosen on draws 0 to 3 of benchmarks/noisy_complete.py
 ALL_MODELS = "all models"

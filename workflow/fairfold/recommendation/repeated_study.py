@@ -11,6 +11,7 @@ import pandas as pd
 
 from fairfold.core.seeds import seed_for
 from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.similarity import comparable_features
 from fairfold.evaluation.fold_scores import StagedEstimator
 from fairfold.forests.models import make_first_level
 from fairfold.models.registry import make_model
@@ -64,7 +65,7 @@ def repeat_on_splits(
         Its table, with the dataset, the missing rate and the splitter in the first columns.
     """
     data = Dataset.load(dataset)
-    fold_of = study_folds(data, splitter, **folds, seed=seed)
+    fold_of = study_folds(data, splitter, **folds, seed=seed, compared=comparable_features)
     unit = {"dataset": data.id, "missing_rate": missing_rate, "splitter": splitter}
     seed_of = partial(seed_for, seed, "rank stability", "forests", *unit.values())
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}

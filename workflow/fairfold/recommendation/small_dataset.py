@@ -6,6 +6,7 @@ from typing import Any
 
 from fairfold.core.files import write_arrays
 from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.similarity import comparable_features
 from fairfold.models.registry import register_own
 from fairfold.models.training import Unit
 from fairfold.recommendation.steps import correct, score_by_samples, train
@@ -32,7 +33,8 @@ def compare(dataset: str, made: Any, params: Any, *, key: str, n_jobs: int = 1) 
         Number of threads.
     """
     register_own(params.own)
-    write_arrays(made["folds"], fold_of=study_folds(Dataset.load(dataset), **params.folds, seed=params.seed))
+    numbers = {**params.folds, "seed": params.seed, "compared": comparable_features}
+    write_arrays(made["folds"], fold_of=study_folds(Dataset.load(dataset), **numbers))
     corrected = {name.removeprefix("corrected_"): made[name] for name in made.keys() if "corrected_" in name}  # noqa: SIM118
     for number, rate in enumerate(params.rates):
         unit = Unit.load(dataset, made["folds"], rate, **params.unit, seed=params.seed, own=params.own)

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.core.seeds import seed_for
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.models.training import Model, Unit
-from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
+from fairfold.recommendation.complete_scores import UNBALANCED, complete_scores, share_left, with_notes
 from fairfold.recommendation.guessing import best_model, score_guessing
 from fairfold.recommendation.identical import identical_models
 from fairfold.recommendation.mechanisms import evidence_against, observed_tests
@@ -108,7 +108,7 @@ def corrected_tables(
         known,
         bound=found.bound,
         **options,
-        balanced=data.fold_of is None and splitter != "random",
+        balanced=data.fold_of is None and splitter not in UNBALANCED,
         random_state=seed_for(unit.seed, "complete scores", data.id, rate),
     )
     compared = predictions if rate == compared_rate else {}

@@ -43,6 +43,7 @@ def make_splitter(name: str, n_splits: int = N_SPLITS, *, random_state: int | No
         - ``IS-first-seen`` and ``SOIS-first-seen``: the same as run in the published comparison.
         - ``OptiSplit-DCP`` and ``OptiSplit-rLD``: OptiSplit with two objectives.
         - ``annealed``: IS followed by simulated annealing, which gives the most even folds.
+        - ``clusters``: whole clusters of samples with similar features.
     n_splits : int, default=5
         Number of folds.
     random_state : int or None, default=None
@@ -130,7 +131,15 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
     return make
 
 
-def study_folds(data: Any, splitter: str, *, n_splits: int, n_repeats: int, seed: int) -> np.ndarray:
+def study_folds(
+    data: Any,
+    splitter: str,
+    *,
+    n_splits: int,
+    n_repeats: int,
+    seed: int,
+    compared: Callable[[Any], tuple[Matrix, str]] | None = None,
+) -> np.ndarray:
     """Split the samples of a dataset for a study. A single split uses folds that are defined in the data.
 
     Parameters
@@ -143,6 +152,8 @@ def study_folds(data: Any, splitter: str, *, n_splits: int, n_repeats: int, seed
         Number of folds, and of splits.
     seed : int
         Seed of the study.
+    compared : callable or None, default=None
+        Function of the data that returns features and a metric, for a splitter that compares features.
 
     Returns
     -------
@@ -151,12 +162,23 @@ def study_folds(data: Any, splitter: str, *, n_splits: int, n_repeats: int, seed
     """
     if data.fold_of is not None and n_repeats == 1:
         return data.fold_of[None]
-    names = ("folds", data.id)
-    return repeated_splits(splitter, data.Y, n_splits, n_repeats, seed=seed, names=names, groups=data.named_groups)[0]
+    options: dict[str, Any] = {"seed": seed, "names": ("folds", data.id), "groups": data.named_groups}
+    if spec_of(splitter).compares_features and compared is not None:
+        options["X"], options["metric"] = compared(data)
+    return repeated_splits(splitter, data.Y, n_splits, n_repeats, **options)[0]
 
 
 def repeated_splits(
-    method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple, groups: np.ndarray | None = None
+    method: str,
+    Y: Matrix,
+    n_splits: int,
+    n_repeats: int,
+    *,
+    seed: int,
+    names: tuple,
+    groups: np.ndarray | None = None,
+    X: Matrix | None = None,
+    metric: str = "",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Split the same samples several times by one method.
 
@@ -176,6 +198,10 @@ def repeated_splits(
         Names that, together with ``seed``, determine the seed of each split.
     groups : ndarray of shape (n_samples,), default=None
         Group of each sample. Samples of a group stay in one fold.
+    X : {array, sparse matrix} of shape (n_samples, n_features) or None, default=None
+        Features, for a splitter that compares them.
+    metric : str, default=""
+        Metric of the splitter, with `X`.
 
     Returns
     -------
@@ -192,12 +218,16 @@ def repeated_splits(
     >>> folds.shape, seconds.shape
     ((3, 4), (3,))
     """
-    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # Loads compiled code.
+    # This loads compiled code.
+    make_splitter("IS" if X is not None else method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))
+    options: dict[str, Any] = {} if X is None else {"X": X}
     n_splits = fitting_folds(n_splits, groups)
     folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
     for repeat in range(n_repeats):
         splitter = make_splitter(method, n_splits, random_state=seed_for(seed, *names, method, repeat))
+        if X is not None:
+            splitter.set_params(metric=metric)
         start = time.process_time()
-        folds[repeat] = splitter.assign(Y) if groups is None else splitter.assign(Y, groups)
+        folds[repeat] = splitter.assign(Y, **options) if groups is None else splitter.assign(Y, groups, **options)
         seconds[repeat] = time.process_time() - start
     return folds, seconds

@@ -26,6 +26,8 @@ class SplitterSpec:
         Noun phrase that completes "The samples were split into folds by" in texts of a publication, with citations such
         as ``[@sechidis2011]``. Their BibTeX entries are in ``workflow/report/publish/references.bib``. By default, the
         name.
+    compares_features : bool, default=False
+        Whether the method ``assign`` takes the features, as ``X``, and the class a ``metric``.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class SplitterSpec:
     make: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     phrase: str = ""
+    compares_features: bool = False
 
     def __post_init__(self) -> None:
         if not self.phrase:

@@ -9,6 +9,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.similarity import comparable_features
 from fairfold.models.registry import first_level_from, make_model
 from fairfold.splitting.methods import study_folds
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
@@ -51,7 +52,7 @@ def evaluate_on_sets(
         Its table, with the dataset and the missing rate in the first columns.
     """
     data = Dataset.load(dataset)
-    fold_of = study_folds(data, **folds, n_repeats=1, seed=seed)
+    fold_of = study_folds(data, **folds, n_repeats=1, seed=seed, compared=comparable_features)
     known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
     known["features"] = data.features
     rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
