@@ -262,7 +262,7 @@ def test_coordinates_are_features_only_if_they_are_declared(own, tmp_path, featu
         ),
         (PLACES.replace("51.5", "151.5"), ["lat", "lon"], "found '151.5', .* within ±90. Correct it"),
         (PLACES.replace("51.5", "north"), ["lat", "lon"], "found 'north', but a latitude is a number of degrees"),
-        (PLACES.replace("18.4", ""), ["lat", "lon"], r"data row 2 .*column 'lon': found '', but this column needs a value"),
+        (PLACES.replace("18.4", ""), ["lat", "lon"], r"data row 2 .*column 'lon': found ''"),
         (PLACES, ["lat", "long"], "unknown column 'long'"),
         (PLACES, ["lat", "lat"], "cannot be both the latitude"),
     ],
