@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.elsewhere import plot_elsewhere
+from fairfold.figures.findings import loss_elsewhere
 
 
 def table():
@@ -23,5 +24,8 @@ def test_each_model_is_a_line_over_the_steps():
     assert ticks == ["folds of\nthe study", *(f"clusters\nup to {n} %\ndistance × 1.5" for n in (10, 20))]
 
 
-def test_without_clusters_nothing_is_drawn():
-    assert not plot_elsewhere(table()[:3]).axes
+def test_without_clusters_nothing_is_drawn_or_found():
+    assert not plot_elsewhere(table()[:3]).axes and loss_elsewhere(table()[:3]) == ""
+    assert loss_elsewhere(table()) == (
+        "The mcc of A is 0.900 on the folds of the study, and 0.375 on clusters of up to 20 % of the samples."
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -23,6 +24,8 @@ _GUESSES = {"color": "#777777", "marker": "_", "linestyle": ":"}
     reads=["tables/elsewhere.csv", "legend.csv"],
     alt="scores of the best models on the folds of the study and on folds of clusters, with intervals",
     open=True,
+    optional=True,
+    finding=findings.loss_elsewhere,
 )
 def plot_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw a panel per dataset and a line per model, from the folds of the study to those of large clusters.

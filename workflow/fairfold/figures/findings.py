@@ -250,6 +250,18 @@ def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) ->
     return f"{now}, and {score:.3f} extrapolated to twice the samples."
 
 
+def loss_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
+    """State the scores of the first model on the folds of the study and on the largest clusters."""
+    first = scores.iloc[0]
+    rows = scores[(scores["dataset"] == first["dataset"]) & (scores["model"] == first["model"])].set_index("step")
+    if rows.index.max() == 0:
+        return ""
+    last, place = rows.iloc[-1], f" on {first['dataset']}" if scores["dataset"].nunique() > 1 else ""
+    name = f"The {Legend(legend).text(first['metric'])} of {first['model']}{place}"
+    on_clusters = f"{last['score']:.3f} on clusters of up to {100 * last['size']:.2g} % of the samples"
+    return f"{name} is {first['score']:.3f} on the folds of the study, and {on_clusters}."
+
+
 def _extreme(table: pd.DataFrame, by: str, value: str, text: str, *, highest: bool = False) -> str:
     """State which group has the lowest or highest mean; an empty string if groups do not differ."""
     means = table.groupby(by, sort=False)[value].mean().dropna()
