@@ -52,6 +52,8 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path):
         fairfold.study(X, Y[["a"]].set_axis(["is_"], axis=1))
     with pytest.raises(DataError, match="X has 3 dimensions"):
         fairfold.study(np.zeros((60, 2, 2)), Y)
+    with pytest.raises(DataError, match="coordinates have 3 columns"):
+        fairfold.study(X, Y, coordinates=np.zeros((60, 3)))
     with pytest.raises(DataError, match="hold_out certifies the final model, which needs a folder"):
         fairfold.study(X, Y, hold_out=0.2)
     with pytest.raises(StudyError, match="'forest'"):
@@ -71,9 +73,11 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "add_to", without_run)
     X = X.assign(code=["007", "010"] * 30, size=[1, 2] * 30, word=["NA", "none"] * 30, land=["NA", "EU", ""] * 20)
     X["dose"] = pd.Categorical(["low", "high"] * 30, ["low", "high", "severe"], ordered=True)
+    places = np.zeros((60, 2))
     with pytest.raises(FileNotFoundError):  # no study ran
-        fairfold.study(X, Y, n_jobs=-1, hold_out=0.2, directory=tmp_path)
-    assert chosen[0].hold_out == 0.2
+        fairfold.study(X, Y, n_jobs=-1, hold_out=0.2, elsewhere=True, coordinates=places, directory=tmp_path)
+    assert chosen[0].hold_out == 0.2 and chosen[0].elsewhere
+    assert chosen[0].coordinates == ["coordinate of each sample 0", "coordinate of each sample 1"]
     assert chosen[0].categorical == ["code", "word"] and chosen[0].cores == "all"
     assert stanza_of(chosen[0], "table")["features"]["dose"] == ["low", "high", "severe"]
     table = read(tmp_path / "table.parquet", labels=lambda columns: ["a", "b"], categorical={"word": True})

@@ -25,6 +25,7 @@ from fairfold.features.cells import NUMBER, as_texts
 
 _NAME = "table"
 _GROUPS, _WEIGHTS = "group of each sample", "weight of each sample"
+_COORDINATE = "coordinate of each sample"
 
 
 def study(
@@ -42,6 +43,7 @@ def study(
     n_jobs: int | None = None,
     hold_out: float | None = None,
     elsewhere: bool = False,
+    coordinates: ArrayLike | None = None,
     directory: str | os.PathLike[str] | None = None,
 ) -> Answer:
     """Compare models on a dataset, as ``fairfold study`` does, and return the answer.
@@ -76,6 +78,8 @@ def study(
         `directory`.
     elsewhere : bool, default=False
         Whether to score the best models on samples unlike the training samples, too, in folds of whole clusters.
+    coordinates : array-like of shape (n_samples, 2), default=None
+        Latitude and longitude of each sample in degrees, by which these clusters are made.
     directory : str or path-like, default=None
         Folder of the study, with its report and final model. A later call continues an interrupted study. None uses a
         temporary folder, and no final model is fitted.
@@ -108,7 +112,7 @@ def study(
 
     if hold_out is not None and directory is None:
         raise DataError("study: hold_out certifies the final model, which needs a folder. Give directory, too.")
-    table, columns = _table(X, Y, groups, sample_weight)
+    table, columns = _table(X, Y, groups, sample_weight, coordinates)
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
     with contextlib.ExitStack() as stack:
@@ -135,12 +139,16 @@ def study(
 
 
 def _table(
-    X: Any, Y: Any, groups: ArrayLike | None, sample_weight: ArrayLike | None
+    X: Any, Y: Any, groups: ArrayLike | None, sample_weight: ArrayLike | None, coordinates: ArrayLike | None
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Join all columns, and return them with the options that name labels, groups and weights."""
+    """Join all columns, and return them with the options that name labels, groups, weights and coordinates."""
     features, labels = _frame(X, "X", "x"), _frame(Y, "Y", "label_")
     further = {_GROUPS: groups, _WEIGHTS: sample_weight}
     parts = [features, labels, *(_frame(values, name, name) for name, values in further.items() if values is not None)]
+    if coordinates is not None:
+        parts.append(_frame(np.asarray(coordinates), "coordinates", f"{_COORDINATE} "))
+        if parts[-1].shape[1] != 2:
+            raise DataError(f"study: coordinates have {parts[-1].shape[1]} columns. Give latitude and longitude.")
     if len(lengths := {len(part) for part in parts}) > 1:
         raise DataError(f"study: expected the same number of rows in all arrays, found {sorted(lengths)}.")
     table = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
@@ -152,6 +160,7 @@ def _table(
     columns: dict[str, Any] = {"labels": list(labels), "categorical": codes, "ordered": ordered}
     if len(columns["labels"]) == 1 and not columns["labels"][0][-1:].isalnum():
         raise DataError(f"study: the label {columns['labels'][0]!r} must end with a letter or a digit. Rename it.")
+    columns |= {} if coordinates is None else {"coordinates": [*parts[-1]]}
     columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
     return table, columns
 
