@@ -31,7 +31,7 @@ def sentences_on_elsewhere(table: pd.DataFrame) -> Iterator[str]:
     --------
     >>> table = pd.DataFrame({"step": [0, 1, 2], "size": [None, 0.05, 0.2], "score": [0.78, 0.71, 0.66]})
     >>> table = table.assign(model="Stack+", metric="average_precision", verdict="best", low=None, high=None, reason="")
-    >>> print(next(sentences_on_elsewhere(table)).replace("on samples that", "\non samples that"))
+    >>> print(next(sentences_on_elsewhere(table)).replace(" on samples that", "\non samples that"))
     The average precision of Stack+ is 0.780 on samples like these, and 0.710 and 0.660
     on samples that are less like the training samples (clusters of up to 5 % and 20 % of the samples).
     """
