@@ -1,6 +1,7 @@
-"""Measure whether unlike samples are found, and whether folds of clusters predict the score on a held-out cluster.
+"""Measure whether unlike samples are found, and whether scores elsewhere are predicted.
 
     python benchmarks/elsewhere.py [--datasets emotions birds ...] [--alarms 20] [--write CSV]
+    python benchmarks/elsewhere.py score [--peers PYTHON] [--datasets ...] [--write CSV]
 
 *False alarms*: the rows of a dataset are divided at random into a training table of 70 % and a new table. The test of a
 table should find a difference in at most 5 % of the draws, and about 1 % of the rows should be called unlike.
@@ -10,11 +11,27 @@ random forest learns on the training table. Its average precision on the new tab
 the training table, on random balanced folds and on folds of clusters. The score is the mean over labels that have
 positives in all parts, because pooled scores change with the frequency of labels. The new table is also compared with
 the sketch of the training table, and rows called unlike are scored apart from the others.
+
+*Score*: half of the rows of a dataset, at most 1,500, train a model. New tables are thirds of the other rows, at most
+2,000, drawn with probabilities that rise along a feature, a random direction or one of the first five principal
+components. The logarithm of a row's weight has a standard deviation of `strength`. The estimates of the average
+precision are compared with the true one:
+
+- `study`: the score out of fold, without a correction;
+- `expected`: that of `fairfold predict`, with its interval;
+- `atc`: average thresholded confidence (Garg et al. 2022), adapted to this score. The confidence of a row is its mean
+  of max(p, 1 - p) over labels. The share of training rows above the threshold is the score out of fold;
+- `cbpe`: CBPE of NannyML for the cells of all labels as one binary problem, if --peers names an interpreter that has it
+  (see requirements-elsewhere.txt).
+
+An alarm is an interval without the score out of fold.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import tempfile
 import time
 from dataclasses import replace
 from importlib.metadata import version
@@ -29,6 +46,8 @@ from fairfold import __version__
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset, prepare
 from fairfold.evaluation import cross_val_proba
+from fairfold.evaluation.certified import curve_table
+from fairfold.final.expected_score import ExpectedScore, with_design_effect
 from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification, SimilarityFolds
@@ -37,6 +56,13 @@ DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO"]
 MODEL = {"name": "RandomForest", "n_trees": 50}
 N_FOLDS = 5
 LEAST_POSITIVES = 5
+SCORED = ["flags", "emotions", "birds", "CHD_49", "foodtruck", "yeast", "scene", "enron", "medical", "CAL500"]
+MODELS = {"RandomForest": MODEL, "logistic": {"name": "logistic"}}
+N_SPLITS = 6
+STRENGTHS = (0, 0.5, 1, 2)
+MOST_TRAINING, MOST_NEW = 1500, 2000
+PEER_SCRIPT = Path(__file__).with_name("_cbpe_peer.py")
+ESTIMATES = ("study", "expected", "atc", "cbpe")
 
 
 def compared(data: Dataset, train: np.ndarray, new: np.ndarray, seed: int) -> tuple[pd.DataFrame, TableComparison]:
@@ -81,6 +107,81 @@ def held_out(data: Dataset, X: np.ndarray, Y: np.ndarray, fold: int, fold_of: np
     return found | {"seconds": time.process_time() - start}
 
 
+def pooled(Y: np.ndarray, P: np.ndarray) -> float:
+    return float(average_precision_score(Y.ravel(), P.ravel()))
+
+
+def directions(X: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return positions of rows along a feature, a random direction and a principal component, as ranks."""
+    Z = np.nan_to_num((X - np.nanmean(X, axis=0)) / np.maximum(np.nanstd(X, axis=0), 1e-9)).clip(-3, 3)
+    components = np.linalg.svd(Z, full_matrices=False)[2][:5]
+    ways = np.eye(X.shape[1])[rng.integers(X.shape[1])], rng.normal(size=X.shape[1]), components[rng.integers(5)]
+    tied = [Z @ way + 1e-9 * rng.normal(size=len(Z)) for way in ways]
+    return [np.sqrt(12) * (each.argsort().argsort() / len(Z) - 0.5) for each in tied]
+
+
+def thresholded_confidence(P: np.ndarray, new: np.ndarray, score: float) -> float:
+    before, after = (np.maximum(each, 1 - each).mean(axis=1) for each in (P, new))
+    return float((after > np.quantile(before, 1 - score)).mean())
+
+
+def cbpe(python: str | None, Y: np.ndarray, P: np.ndarray, new: list[np.ndarray]) -> np.ndarray:
+    if python is None:
+        return np.full(len(new), np.nan)
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = f"{folder}/arrays.npz", f"{folder}/estimates.npy"
+        np.savez(source, y=Y.ravel(), p=P.ravel(), new=np.array([each.ravel() for each in new]))
+        subprocess.run([python, str(PEER_SCRIPT), source, target], check=True, capture_output=True)
+        return np.load(target)
+
+
+def estimates(X: np.ndarray, Y: np.ndarray, name: str, model_name: str, split: int, python: str | None) -> pd.DataFrame:
+    """Return the true and the estimated score of each new table of one split of a dataset."""
+    rng, start = np.random.default_rng(seed_for(84, name, split)), time.process_time()
+    order, n_train = rng.permutation(len(X)), min(len(X) // 2, MOST_TRAINING)
+    train, others = order[:n_train], order[n_train : n_train + MOST_NEW]
+    model, names = make_model(**MODELS[model_name], random_state=split), [str(label) for label in range(Y.shape[1])]
+    folds = IterativeStratification(N_FOLDS, random_state=split)
+    P = np.asarray(cross_val_proba(model, X[train], Y[train], cv=folds))
+    predicted = np.asarray(model.fit(X[train], Y[train]).predict_proba(X[others]))
+    curves = with_design_effect(curve_table(Y[train], P, names), Y[train], P)
+    rows, tables, study = [], [], pooled(Y[train], P)
+    for strength in STRENGTHS:
+        for way in directions(X[others], rng):
+            new = np.argsort(-strength * way - rng.gumbel(size=len(way)))[: len(way) // 3]
+            tables.append(predicted[new])
+            expected = ExpectedScore(curves)
+            expected.add(pd.DataFrame(tables[-1], columns=names))
+            found = expected.estimate()
+            row = {"strength": strength, "true": pooled(Y[others[new]], tables[-1]), "study": study}
+            row |= {"expected": found.score, "low": found.low, "high": found.high}
+            rows.append(row | {"atc": thresholded_confidence(P, tables[-1], study)})
+    seconds = (time.process_time() - start) / len(rows)
+    return pd.DataFrame(rows).assign(cbpe=cbpe(python, Y[train], P, tables), seconds=seconds)
+
+
+def scores_of_dataset(name: str, python: str | None) -> list[dict]:
+    """Return errors, coverage and alarms for each model and strength."""
+    data, found = prepare(name), []
+    X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
+    Y = data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)
+    for model in MODELS:
+        splits = [estimates(X, Y, name, model, split, python) for split in range(N_SPLITS)]
+        for strength, part in pd.concat(splits).groupby("strength"):
+            row = {"dataset": name, "model": model, "strength": strength, "n_tables": len(part)}
+            row |= {f"error_{way}": (part[way] - part["true"]).abs().mean() for way in ESTIMATES}
+            row |= {"coverage": part["true"].between(part["low"], part["high"]).mean()}
+            row |= {"width": (part["high"] - part["low"]).mean()}
+            row |= {"alarms": (~part["study"].between(part["low"], part["high"])).mean()}
+            found.append(row | {"seconds": part["seconds"].sum()})
+    return found
+
+
+def summary_of_scores(table: pd.DataFrame) -> None:
+    kinds = table.groupby("strength")[[*(f"error_{way}" for way in ESTIMATES), "coverage", "width", "alarms"]]
+    print(kinds.mean().assign(n_tables=table.groupby("strength")["n_tables"].sum()).round(4).to_string())
+
+
 def on_dataset(name: str, n_draws: int) -> list[dict]:
     data = prepare(name)
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
@@ -103,18 +204,21 @@ def summary(table: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("what", nargs="?", choices=["unlike", "score"], default="unlike")
+    parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--alarms", type=int, default=20)
+    parser.add_argument("--peers", metavar="PYTHON", help="interpreter of the environment that has the peers")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
     rows: list[dict] = []
-    for name in arguments.datasets:
-        rows += on_dataset(name, arguments.alarms)
+    is_score = arguments.what == "score"
+    for name in arguments.datasets or (SCORED if is_score else DATASETS):
+        rows += scores_of_dataset(name, arguments.peers) if is_score else on_dataset(name, arguments.alarms)
         table = pd.DataFrame(rows).assign(seed=84, fairfold=__version__, scikit_learn=version("scikit-learn"))
         print(table[table["dataset"] == name].round(3).to_string(index=False), flush=True)
         if arguments.write:
             table.round(5).to_csv(arguments.write, index=False, lineterminator="\n")
-    summary(table)
+    (summary_of_scores if is_score else summary)(table)
 
 
 if __name__ == "__main__":

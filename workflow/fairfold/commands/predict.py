@@ -95,6 +95,7 @@ def run(options: argparse.Namespace) -> None:
     logging.getLogger("fairfold.tables").setLevel(logging.INFO)
     from fairfold.core.files import write_table
     from fairfold.core.output import check_output, messages_beside
+    from fairfold.final.expected_score import DESIGN_EFFECT, ExpectedScore
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
     from fairfold.final.prevalence import ExpectedPrevalence
@@ -105,6 +106,8 @@ def run(options: argparse.Namespace) -> None:
     if options.prevalence:
         check_output(options.prevalence, *Path(options.model).glob("*"), Path(options.table), Path(options.output))
         prevalence = ExpectedPrevalence(final.certified_curves())
+    has_counts = final.curves is not None and DESIGN_EFFECT in final.curves
+    expected = ExpectedScore(final.certified_curves()) if has_counts else None
     objective, decided = _certified(options), []
     how = {"top": options.top, "objective": objective or options.objective, "by": options.by}
     how |= {"threshold": _threshold(options, final.labels)}
@@ -113,8 +116,11 @@ def run(options: argparse.Namespace) -> None:
     def look(found: dict[str, pd.DataFrame]) -> None:
         if objective is not None:
             decided.append((found["decision"] != UNSURE).any(axis=1).sum())
+        likely = found.get("posterior", found["probability"])
         if prevalence is not None:
-            prevalence.add(found.get("posterior", found["probability"]))
+            prevalence.add(likely)
+        if expected is not None:
+            expected.add(likely)
 
     if options.background and options.explain is None:
         raise DataError("--background needs --explain. Give both, or leave out --background.")
@@ -123,6 +129,8 @@ def run(options: argparse.Namespace) -> None:
     n_samples = predict_file(final, options.table, options.output, look=look, comparison=comparison, **how)
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     described = [] if comparison is None else comparison.sentences()
+    if expected is not None:
+        described += expected.estimate().sentences(0 if comparison is None else comparison.n_unlike)
     print(sentence, *described, sep="\n", file=messages_beside(options.output))
     if explained is not None:
         write_table(explained, path := _path_of_explanations(options.output))

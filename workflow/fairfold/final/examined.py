@@ -15,6 +15,7 @@ from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.certified import N_HELD_OUT, certified_table, curve_table
 from fairfold.features.encoder import TableEncoder
+from fairfold.final.expected_score import with_design_effect
 from fairfold.final.explanation import NO_EXAMPLE
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
@@ -94,8 +95,9 @@ def examine_labels(
     weights: dict[str, Any] = {"groups": data.groups, "sample_weight": data.weights}
     by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
     certain = to_dense((data.Y if checked is None else checked)[:, labels], "Y", DataError)
+    curves = curve_table(certain, P, names, weights=data.weights, **by_sample)
     tables = {
-        "certificates": curve_table(certain, P, names, weights=data.weights, **by_sample),
+        "certificates": with_design_effect(curves, certain, P, data.groups),
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
         "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, data.sample_names, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
@@ -135,7 +137,7 @@ def certify_held_out(final: FinalModel, held: Dataset, labels: np.ndarray) -> di
     shown = [held.label_names[label] for label in most_common_labels(held.Y, MOST_LABELS)]
     found = certified_table(curves[curves["label"].isin(shown)], n_samples)
     first = {"dataset": held.id, "model": final.name}
-    tables = {"certificates": curves, "certified": found}
+    tables = {"certificates": with_design_effect(curves, Y, P, held.groups), "certified": found}
     return {kind: pd.DataFrame({**first, **table, N_HELD_OUT: n_samples}) for kind, table in tables.items()}
 
 

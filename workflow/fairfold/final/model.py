@@ -31,6 +31,7 @@ from fairfold.errors import MOST_NAMES, DataError, ModelError, first_sentence, s
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
+from fairfold.final.expected_score import Expected, ExpectedScore
 from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
@@ -172,6 +173,43 @@ class FinalModel:
         is_named = isinstance(table, pd.DataFrame)
         rows = comparison.add(self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table)
         return rows.set_axis(table.index) if is_named else rows, comparison.sentences()
+
+    def expected_score(
+        self,
+        table: pd.DataFrame | Matrix,
+        *,
+        allow_missing: bool = False,
+        unknown: Literal["error", "missing"] = "error",
+    ) -> Expected:
+        """Estimate the average precision on new samples without their labels.
+
+        Parameters
+        ----------
+        table, allow_missing, unknown
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        Expected
+            The estimate with its interval, or the reason why there is none.
+
+        Raises
+        ------
+        ModelError
+            If the model was stored by an earlier version, or without certificates.
+        DataError
+            As in :meth:`predict`.
+
+        Notes
+        -----
+        The estimate assumes that labels depend on features as in training. See
+        :class:`~fairfold.final.expected_score.ExpectedScore`.
+        """
+        expected = ExpectedScore(self.certified_curves())
+        is_named = isinstance(table, pd.DataFrame)
+        X = self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table
+        expected.add(pd.DataFrame(self.likely(X), columns=list(self.labels)))
+        return expected.estimate()
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -405,7 +443,7 @@ class FinalModel:
             If the model has none.
         """
         if self.curves is None:
-            raise ModelError(f"precision: the model was stored without {CURVES}. Refit it with `fairfold study`.")
+            raise ModelError(f"the model was stored without {CURVES}. Refit it with `fairfold study`.")
         return self.curves
 
     def thresholds(self, threshold: float | Mapping[str, float]) -> np.ndarray:
