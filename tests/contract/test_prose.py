@@ -33,7 +33,8 @@ def sentences(text):
 
 def phrases_in(text):
     flat = text.lower()
-    return {phrase: n for phrase, pattern in PATTERNS.items() if (n := len(pattern.findall(flat)))}
+    seen = {phrase: pattern for phrase, pattern in PATTERNS.items() if phrase in flat}  # faster than each pattern
+    return {phrase: n for phrase, pattern in seen.items() if (n := len(pattern.findall(flat)))}
 
 
 def assert_plain(text):
