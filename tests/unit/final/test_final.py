@@ -713,14 +713,15 @@ def test_a_model_keeps_how_its_numbers_were_written(data, tmp_path):
         load_final(tmp_path)
 
 
-def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path):
+def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path, monkeypatch, caplog, capsys):
     fit_final(whole_and_commas(data), "logistic", {}, seed=1).save(tmp_path / "home")
+    monkeypatch.chdir(tmp_path)
 
     def predicted(text):
         (tmp_path / "new.csv").write_text(text)
-        words = [sys.executable, "-m", "fairfold", "predict", "home", "new.csv", "-o", "found.csv"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
-        return done.stderr, (tmp_path / "found.csv").read_bytes() if done.returncode == 0 else None
+        caplog.clear()
+        code = main(["predict", "home", "new.csv", "-o", "found.csv"])
+        return caplog.text + capsys.readouterr().err, (tmp_path / "found.csv").read_bytes() if code == 0 else None
 
     messages, commas = predicted("a;b;c;d\n808;0,5;1,125;0,25\n1392;0,75;0;1\n")
     assert 'new.csv: numbers are read with decimal commas, such as "0,5" in column "b".' in messages
