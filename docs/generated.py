@@ -6,6 +6,7 @@ that returns Markdown and is listed in ``PARTS``.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -57,14 +58,20 @@ _OF_THEIR_OWN = {  # settings with a separate table -> their path in the configu
 def configuration(part: str) -> str:
     """List the keys of a section such as ``weak_labels``, or of ``own_dataset``, ``own_model`` or ``variant``."""
     from fairfold.core.violations import node_at
-    from fairfold.settings import Study
 
-    schema = Study.model_json_schema()
+    schema = _schema()
     place = _OF_THEIR_OWN.get(part, (part,))
     node = node_at(schema, place)
     is_required = part in schema["required"]
     keys = keys_of(node, ".".join(place), schema) if "properties" in node else [(part, node, is_required)]
     return table(["key", "type", "default", "meaning"], [_cells(*key) for key in keys])
+
+
+@functools.cache
+def _schema() -> dict[str, Any]:
+    from fairfold.settings import Study
+
+    return Study.model_json_schema()
 
 
 def keys_of(node: Mapping[str, Any], path: str, schema: Mapping[str, Any]) -> Keys:
