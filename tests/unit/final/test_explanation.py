@@ -102,7 +102,7 @@ def test_the_example_of_a_study_is_an_uncertain_test_sample(typed):
     found = example(final, data, np.arange(10, 50), seed=1)
     chosen = np.abs(likely[10:50] - 0.75).argmin() + 10
     assert found["sample"].unique().tolist() == [chosen + 1] and found["label"].nunique() == 1
-    assert dict(zip(found["column"], found["value"], strict=True))["notes"] == table["notes"][chosen]
+    assert dict(zip(found["column"], found["value"], strict=True))["notes"] == table["notes"][chosen][:30]
     np.testing.assert_allclose(sums(found), 0, atol=1e-9)
     assert found.equals(example(final, data, np.arange(10, 50), seed=1))
 
@@ -116,7 +116,7 @@ def test_the_example_has_cells_of_categories(encoding):
     data = Dataset("plants", "multilabel", X, (soils == "peat")[:, None].astype(int), *columns, categories=categories)
     found = example(fit_final(data, "logistic", {}, seed=1), data, np.arange(60), seed=1)
     value = dict(zip(found["column"], found["value"], strict=True))
-    assert {*value} == {"size", "soil"} and value["soil"] == soils[int(value["size"])]
+    assert {*value} == {"size", "soil"} and value["soil"] == (soils[int(value["size"])] or "empty")
 
 
 def test_sparse_features_and_posteriors(tmp_path):

@@ -242,8 +242,8 @@ def example(final: Any, data: Dataset, test: np.ndarray, *, seed: int) -> pd.Dat
     Returns
     -------
     DataFrame
-        As of :func:`explain`, for the most probable label. Empty if shap is not installed, or there are too few samples
-        or too many columns.
+        As of :func:`explain`, for the most probable label, with shortened values. Empty if shap is not installed, or
+        there are too few samples or too many columns.
     """
     most = (_OF_EXAMPLE // LEAST_BACKGROUND - 1) // 2
     if data.shape[0] <= LEAST_BACKGROUND or len(final.numeric) + len(final.text) > most or find_spec("shap") is None:
@@ -254,7 +254,7 @@ def example(final: Any, data: Dataset, test: np.ndarray, *, seed: int) -> pd.Dat
     chosen = drawn[[np.abs(likely - _UNCERTAIN).argmin()]]
     others = rng.choice(data.shape[0], min(data.shape[0], MOST_BACKGROUND + 1), replace=False)
     found = explain(final, _rows_of(final, data, chosen), _rows_of(final, data, others), most=_OF_EXAMPLE)
-    return found[found["label"] == found["label"].iloc[0]]
+    return found[found["label"] == found["label"].iloc[0]].assign(value=found["value"].map(_short))
 
 
 def _rows_of(final: Any, data: Dataset, samples: np.ndarray) -> Rows:

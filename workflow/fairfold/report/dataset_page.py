@@ -222,7 +222,7 @@ def _example(explained: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     if explained.empty:
         return
     kind, first = explained.columns[-1], explained.iloc[0]
-    rows = explained[["column", "value", "contribution"]].fillna({"value": "empty"})[:_MOST_CONTRIBUTIONS]
+    rows = explained[["column", "value", "contribution"]][:_MOST_CONTRIBUTIONS]
     if n_others := len(explained) - len(rows):
         rest = explained["contribution"][_MOST_CONTRIBUTIONS:].sum()
         rows.loc[len(rows)] = count(n_others, "other column"), "", rest
