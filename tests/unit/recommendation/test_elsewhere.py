@@ -90,15 +90,16 @@ def test_a_study_can_use_folds_of_clusters():
 
 def test_groups_stay_whole():
     data = replace(DATA, groups=np.arange(240) // 8)
-    for step in cluster_steps(data, [0.25, 1.0], n_splits=4, seed=1):
+    for step in cluster_steps(data, *comparable_features(data), [0.25, 1.0], n_splits=4, seed=1):
         pairs = pd.DataFrame({"group": data.groups, "cluster": step.cluster_of, "fold": step.fold_of})
         assert (pairs.groupby("group").nunique() == 1).all(axis=None)
         assert (pairs.groupby("cluster")["fold"].nunique() == 1).all()
 
 
 def test_two_groups_make_two_folds_at_most():
+    data = replace(DATA, groups=(np.arange(240) >= 200).astype(int))
     with pytest.raises(SplitError, match="holds 83 %"):
-        cluster_steps(replace(DATA, groups=(np.arange(240) >= 200).astype(int)), [1.0], n_splits=4, seed=1)
+        cluster_steps(data, *comparable_features(data), [1.0], n_splits=4, seed=1)
 
 
 def test_models_that_are_worse_are_left_out():

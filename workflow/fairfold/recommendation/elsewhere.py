@@ -10,7 +10,7 @@ by the corrected t-test (:mod:`fairfold.evaluation.corrected_t`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ import pandas as pd
 import scipy
 
 from fairfold.answer.leaderboard import ALIKE
+from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets.dataset import Dataset
@@ -41,8 +42,7 @@ COLUMNS = ["dataset", "missing_rate", "metric", "step", "size", "n_clusters", "c
 COLUMNS += ["model", "score", "low", "high", "verdict", "n_folds", "reason"]
 _LEVEL = 0.95
 _MOST_OF_CLUSTER = 0.5  # share of the samples from which on folds of clusters mean little
-BY_TIME = "test samples are later than the training samples, so the scores above are already on samples unlike them"
-"""Reason for a dataset that is tested by time."""
+_BY_TIME = "test samples are later than the training samples, so the scores above are already on samples unlike them"
 
 
 class Step(NamedTuple):
@@ -86,14 +86,18 @@ def leading_models(board: pd.DataFrame, most: int) -> list[str]:
     return [*models, *board.loc[board["verdict"].isin(ALIKE), "model"]][:most] if models else []
 
 
-def cluster_steps(data: Dataset, shares: list[float], *, n_splits: int, seed: int) -> list[Step]:
+def cluster_steps(
+    data: Dataset, X: Matrix, metric: str, shares: Sequence[float], *, n_splits: int, seed: int
+) -> list[Step]:
     """Divide the samples into folds of whole clusters, by growing sizes of clusters.
 
     Parameters
     ----------
     data : Dataset
         The data. Its groups stay whole.
-    shares : list of float
+    X, metric : {ndarray, csr_array} and str
+        Result of :func:`~fairfold.datasets.similarity.comparable_features`.
+    shares : sequence of float
         Largest sizes of a cluster, as shares of a fold.
     n_splits : int
         Number of folds; fewer if there are fewer groups.
@@ -107,12 +111,11 @@ def cluster_steps(data: Dataset, shares: list[float], *, n_splits: int, seed: in
 
     Raises
     ------
-    DataError
-        If no column gives a feature.
     SplitError
-        If features and groups do not divide the samples into enough clusters.
+        If samples are tested by time, or features and groups do not divide the samples into enough clusters.
     """
-    X, metric = comparable_features(data)
+    if data.is_by_time:
+        raise SplitError(_BY_TIME)
     steps, n_splits = [], fitting_folds(n_splits, data.groups)
     for share in sorted(shares):
         size, state = share / n_splits, seed_for(seed, data.id, "elsewhere", str(share))
@@ -151,26 +154,25 @@ def score_elsewhere(files: Any, path: str, params: Any, n_jobs: int = 1) -> None
     names = leading_models(board, params.most_models)
     metric = board["metric"].iloc[0]
     whole = {"dataset": data.id, "missing_rate": params.rate, "metric": metric}
-    tables = [_of_study(board, numbers[numbers["metric"] == metric], names)]
+    of_study = _of_study(board, numbers[numbers["metric"] == metric], names)
     try:
-        if data.is_by_time:
-            raise SplitError(BY_TIME)
-        steps = cluster_steps(data, params.sizes, n_splits=params.n_splits, seed=params.seed) if names else []
-        compared_by = comparable_features(data)
-        fold_of = read_arrays(files.folds)["fold_of"][0]
-        near = [_nearness(compared_by, each, params.seed) for each in (fold_of, *(step.fold_of for step in steps))]
-        tables[0] = tables[0].assign(distance=1.0)
+        X, compared_by = comparable_features(data)
+        options = {"n_splits": params.n_splits, "seed": params.seed}
+        steps = cluster_steps(data, X, compared_by, params.sizes, **options) if names else []
+    except (DataError, SplitError) as error:
+        tables = [of_study.assign(reason=str(error))]
+    else:
+        tables = [of_study.assign(distance=1.0, compared_by=compared_by)]
+        usual = _nearness(X, read_arrays(files.folds)["fold_of"][0], compared_by, params.seed)
         models = [Model(**each) for each in params.models if each["name"] in names]
         frequency = _frequency(files.frequency)
         for number, step in enumerate(steps, start=1):
             unit = Unit.of(data, step.fold_of[None], params.rate, seed=params.seed, own=params.own, **params.unit)
             found = {name: each.predictions for name, each in train_models(unit, models, n_jobs).items()}
+            distance = _nearness(X, step.fold_of, compared_by, params.seed) / usual if usual else np.nan
+            about = {"step": number, "size": step.size, "n_clusters": step.cluster_of.max() + 1, "distance": distance}
             scored = _scores(unit, {name: found[name] for name in names}, frequency, metric, step)
-            about = {"step": number, "size": step.size, "n_clusters": step.cluster_of.max() + 1}
-            tables.append(scored.assign(**about, distance=near[number] / near[0] if near[0] else np.nan))
-        tables = [table.assign(compared_by=compared_by[1]) for table in tables]
-    except (DataError, SplitError) as error:
-        tables = [tables[0].assign(reason=str(error))]
+            tables.append(scored.assign(**about, compared_by=compared_by))
     write_table(pd.concat(tables, ignore_index=True).assign(**whole).reindex(columns=COLUMNS), path)
 
 
@@ -186,8 +188,7 @@ def _of_study(board: pd.DataFrame, numbers: pd.DataFrame, names: list[str]) -> p
     return pd.concat([rows, guessed], ignore_index=True).assign(step=0, reason="")
 
 
-def _nearness(compared_by: tuple[Any, str], fold_of: np.ndarray, seed: int) -> float:
-    X, metric = compared_by
+def _nearness(X: Matrix, fold_of: np.ndarray, metric: str, seed: int) -> float:
     return float(np.median(nearest_distances(X, fold_of, metric=metric, random_state=seed)))
 
 
