@@ -19,6 +19,8 @@ precision are compared with the true one:
 
 - `study`: the score out of fold, without a correction;
 - `expected`: that of `fairfold predict`, with its interval;
+- `weighted`: the score out of fold with a weight for each training row, the share of new rows at its prototype of the
+  sketch divided by the share of training rows, with one row more in each;
 - `atc`: average thresholded confidence (Garg et al. 2022), adapted to this score. The confidence of a row is its mean
   of max(p, 1 - p) over labels. The share of training rows above the threshold is the score out of fold;
 - `cbpe`: CBPE of NannyML for the cells of all labels as one binary problem, if --peers names an interpreter that has it
@@ -58,16 +60,21 @@ N_FOLDS = 5
 LEAST_POSITIVES = 5
 SCORED = ["flags", "emotions", "birds", "CHD_49", "foodtruck", "yeast", "scene", "enron", "medical", "CAL500"]
 MODELS = {"RandomForest": MODEL, "logistic": {"name": "logistic"}}
-N_SPLITS = 6
+N_SPLITS = 3
+N_DRAWS = 2  # of each kind of direction
 STRENGTHS = (0, 0.5, 1, 2)
 MOST_TRAINING, MOST_NEW = 1500, 2000
 PEER_SCRIPT = Path(__file__).with_name("_cbpe_peer.py")
-ESTIMATES = ("study", "expected", "atc", "cbpe")
+ESTIMATES = ("study", "expected", "weighted", "atc", "cbpe")
+
+
+def sketch_of(data: Dataset, train: np.ndarray, seed: int) -> TrainingSketch:
+    part = replace(data, X=data.X[train], Y=data.Y[train], groups=None, weights=None, sample_ids=None)
+    return TrainingSketch.of(part, seed=seed)
 
 
 def compared(data: Dataset, train: np.ndarray, new: np.ndarray, seed: int) -> tuple[pd.DataFrame, TableComparison]:
-    part = replace(data, X=data.X[train], Y=data.Y[train], groups=None, weights=None, sample_ids=None)
-    comparison = TableComparison(TrainingSketch.of(part, seed=seed))
+    comparison = TableComparison(sketch_of(data, train, seed))
     return comparison.add(data.X[new]), comparison
 
 
@@ -107,8 +114,9 @@ def held_out(data: Dataset, X: np.ndarray, Y: np.ndarray, fold: int, fold_of: np
     return found | {"seconds": time.process_time() - start}
 
 
-def pooled(Y: np.ndarray, P: np.ndarray) -> float:
-    return float(average_precision_score(Y.ravel(), P.ravel()))
+def pooled(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
+    of_cells = None if weights is None else np.repeat(weights, Y.shape[1])
+    return float(average_precision_score(Y.ravel(), P.ravel(), sample_weight=of_cells))
 
 
 def directions(X: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
@@ -125,18 +133,31 @@ def thresholded_confidence(P: np.ndarray, new: np.ndarray, score: float) -> floa
     return float((after > np.quantile(before, 1 - score)).mean())
 
 
-def cbpe(python: str | None, Y: np.ndarray, P: np.ndarray, new: list[np.ndarray]) -> np.ndarray:
+def cbpe(python: str | None, problems: list[tuple]) -> list[np.ndarray]:
+    """Estimate the scores of new tables, for the labels and probabilities of training rows and the new tables."""
     if python is None:
-        return np.full(len(new), np.nan)
+        return [np.full(len(tables), np.nan) for *_, tables in problems]
     with tempfile.TemporaryDirectory() as folder:
-        source, target = f"{folder}/arrays.npz", f"{folder}/estimates.npy"
-        np.savez(source, y=Y.ravel(), p=P.ravel(), new=np.array([each.ravel() for each in new]))
+        source, target, arrays = f"{folder}/arrays.npz", f"{folder}/estimates.npz", {}
+        for number, (Y, P, tables) in enumerate(problems):
+            new = np.array([each.ravel() for each in tables])
+            arrays |= {f"y{number}": Y.ravel(), f"p{number}": P.ravel(), f"new{number}": new}
+        np.savez(source, **arrays)
         subprocess.run([python, str(PEER_SCRIPT), source, target], check=True, capture_output=True)
-        return np.load(target)
+        found = np.load(target)
+        return [found[f"new{number}"] for number in range(len(problems))]
 
 
-def estimates(X: np.ndarray, Y: np.ndarray, name: str, model_name: str, split: int, python: str | None) -> pd.DataFrame:
-    """Return the true and the estimated score of each new table of one split of a dataset."""
+def likeness(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the weight of each training row by the prototypes of training rows and new rows."""
+    n_prototypes = max(before.max(), after.max()) + 1
+    n_before, n_after = (np.bincount(each, minlength=n_prototypes) + 1 for each in (before, after))
+    return (n_after / n_after.sum() / (n_before / n_before.sum()))[before]
+
+
+def estimates(data: Dataset, model_name: str, split: int) -> tuple[pd.DataFrame, tuple]:
+    """Return the true and the estimated score of each new table of one split of a dataset, and the input of CBPE."""
+    name, X, Y = data.id, *(each.toarray() if sparse.issparse(each) else np.asarray(each) for each in (data.X, data.Y))
     rng, start = np.random.default_rng(seed_for(84, name, split)), time.process_time()
     order, n_train = rng.permutation(len(X)), min(len(X) // 2, MOST_TRAINING)
     train, others = order[:n_train], order[n_train : n_train + MOST_NEW]
@@ -146,8 +167,10 @@ def estimates(X: np.ndarray, Y: np.ndarray, name: str, model_name: str, split: i
     predicted = np.asarray(model.fit(X[train], Y[train]).predict_proba(X[others]))
     curves = with_design_effect(curve_table(Y[train], P, names), Y[train], P)
     rows, tables, study = [], [], pooled(Y[train], P)
+    sketch = sketch_of(data, train, split)
+    before, after = (sketch.dissimilarity(sketch.encode(data.X[part]))[1] for part in (train, others))
     for strength in STRENGTHS:
-        for way in directions(X[others], rng):
+        for way in [each for _ in range(N_DRAWS) for each in directions(X[others], rng)]:
             new = np.argsort(-strength * way - rng.gumbel(size=len(way)))[: len(way) // 3]
             tables.append(predicted[new])
             expected = ExpectedScore(curves)
@@ -155,25 +178,26 @@ def estimates(X: np.ndarray, Y: np.ndarray, name: str, model_name: str, split: i
             found = expected.estimate()
             row = {"strength": strength, "true": pooled(Y[others[new]], tables[-1]), "study": study}
             row |= {"expected": found.score, "low": found.low, "high": found.high}
+            row |= {"weighted": pooled(Y[train], P, likeness(before, after[new]))}
             rows.append(row | {"atc": thresholded_confidence(P, tables[-1], study)})
     seconds = (time.process_time() - start) / len(rows)
-    return pd.DataFrame(rows).assign(cbpe=cbpe(python, Y[train], P, tables), seconds=seconds)
+    found = pd.DataFrame(rows).assign(model=model_name, seconds=seconds)
+    return found, (Y[train], P, tables)
 
 
 def scores_of_dataset(name: str, python: str | None) -> list[dict]:
     """Return errors, coverage and alarms for each model and strength."""
     data, found = prepare(name), []
-    X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
-    Y = data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)
-    for model in MODELS:
-        splits = [estimates(X, Y, name, model, split, python) for split in range(N_SPLITS)]
-        for strength, part in pd.concat(splits).groupby("strength"):
-            row = {"dataset": name, "model": model, "strength": strength, "n_tables": len(part)}
-            row |= {f"error_{way}": (part[way] - part["true"]).abs().mean() for way in ESTIMATES}
-            row |= {"coverage": part["true"].between(part["low"], part["high"]).mean()}
-            row |= {"width": (part["high"] - part["low"]).mean()}
-            row |= {"alarms": (~part["study"].between(part["low"], part["high"])).mean()}
-            found.append(row | {"seconds": part["seconds"].sum()})
+    results = [estimates(data, model, split) for model in MODELS for split in range(N_SPLITS)]
+    by_peer = cbpe(python, [problem for _, problem in results])
+    tables = pd.concat([table.assign(cbpe=peer) for (table, _), peer in zip(results, by_peer, strict=True)])
+    for (model, strength), part in tables.groupby(["model", "strength"]):
+        row = {"dataset": name, "model": model, "strength": strength, "n_tables": len(part)}
+        row |= {f"error_{way}": (part[way] - part["true"]).abs().mean() for way in ESTIMATES}
+        row |= {"coverage": part["true"].between(part["low"], part["high"]).mean()}
+        row |= {"width": (part["high"] - part["low"]).mean()}
+        row |= {"alarms": (~part["study"].between(part["low"], part["high"])).mean()}
+        found.append(row | {"seconds": part["seconds"].sum()})
     return found
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.special import expit, logit, ndtri
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import n_held_out_of
@@ -161,7 +160,7 @@ class ExpectedScore:
         of_training = before.slope + calibration.response(change)
         shared = 1.0 if self._is_held_out else _SHARED_TRAINING
         variance = (counts * new.slope**2 + shared * bins.n_cells * of_training**2) @ (p * (1 - p))
-        margin = float(norm.ppf((1 + _CONFIDENCE) / 2) * np.sqrt(self._design_effect * variance))
+        margin = float(ndtri((1 + _CONFIDENCE) / 2) * np.sqrt(self._design_effect * variance))
         return Expected(observed.score, score, max(score - margin, 0.0), min(score + margin, 1.0))
 
 
