@@ -24,8 +24,8 @@ TARGETS = [f"results/{path}" for path in (*SPLITS, *MODELS, *TOGETHER)]
 TOO_LITTLE = 100  # MiB per model; Snakemake alone needs that much in the job
 # Options for a local Slurm without accounting; a real cluster does not need them.
 FOR_THIS_SLURM = [
-    *("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "5"),
-    *("--seconds-between-status-checks", "3", "--latency-wait", "10"),
+    *("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "1"),
+    *("--seconds-between-status-checks", "1", "--latency-wait", "10"),
 ]
 
 
