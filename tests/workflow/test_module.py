@@ -34,10 +34,12 @@ def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
-    for n_rows, expected in ((300, "100%"), (None, "Nothing to be done"), (290, "100%")):
+    whole, nothing, planned = (120, [], "100%"), (None, [], "Nothing to be done"), (110, ["-n"], "trust_prepare_dataset")
+    for n_rows, options, expected in (whole, nothing, planned):
         if n_rows is not None:  # next to the other workflow, not below the prefix
             table[:n_rows].to_csv(tmp_path / "mine.csv", index=False)
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+        words = [*command, *options]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         assert expected in done.stdout + done.stderr
     assert (tmp_path / "trust/results/figures/label_scores_mine.pdf").stat().st_size > 1000
