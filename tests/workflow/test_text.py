@@ -33,7 +33,7 @@ def test_a_table_as_it_is(tmp_path, python, monkeypatch, capsys):
     options = ["--labels", "label_", "--id", "visit"]
     assert main(["audit", "visits.csv", *options]) == 0
     assert "'notes' is read as text" in capsys.readouterr().out
-    chosen = ["--models", "logistic", "RandomForest", "--missing-rates", "0"]
+    chosen = ["--models", "logistic", "dummy", "--missing-rates", "0"]
     assert main(["study", "visits.csv", "-d", "study", *options, *chosen]) in (None, 0)
     assert "Use " in capsys.readouterr().out
     new = table(8).drop(columns=["label_a", "label_b"])
