@@ -34,8 +34,8 @@ def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
-    whole, nothing, planned = (120, [], "100%"), (None, [], "Nothing to be done"), (110, ["-n"], "trust_prepare_dataset")
-    for n_rows, options, expected in (whole, nothing, planned):
+    runs = (120, [], "100%"), (None, [], "Nothing to be done"), (110, ["-n"], "trust_prepare_dataset")
+    for n_rows, options, expected in runs:
         if n_rows is not None:  # next to the other workflow, not below the prefix
             table[:n_rows].to_csv(tmp_path / "mine.csv", index=False)
         words = [*command, *options]
