@@ -431,18 +431,3 @@ def test_two_runs_in_one_folder(finished, study):
     output, _ = first.communicate(timeout=600)
     assert first.returncode == 0, output
     assert_a_part_of(finished, folder, "tables/split_quality.csv")
-
-
-def test_real_data(mirror, study, tiny, monkeypatch):
-    """Run a part of the study on `flags` from a mirror."""
-    monkeypatch.setenv("FAIRFOLD_MIRROR", str(mirror))
-    weak_labels = {"datasets": ["flags"], "missing_rates": [0, 50], "models": ["RF+ET", "SLCForest", "CaFE-FLA+"]}
-    weak_labels["forest"] = {"n_trees": 60, "max_levels": 6}
-    flags = study({**tiny, "folds": {"n_splits": 5}, "weak_labels": weak_labels, "data": {"offline": True}})
-    code, output = flags.run("results/tables/weak_label_scores.csv")
-    assert code == 0, output
-    scores = pd.read_csv(flags.folder / "results/tables/weak_label_scores.csv")
-    final = scores[scores["is_final"]].groupby(["missing_rate", "model", "metric"])["value"].mean()
-    # Scores are far above chance. With hidden labels, imputation improves thresholded scores (Ilidio et al. 2024).
-    assert (final[:, :, "roc_auc"] > 0.65).all()
-    assert final[50, "SLCForest", "mcc"] > final[50, "RF+ET", "mcc"]
