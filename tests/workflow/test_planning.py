@@ -1,8 +1,7 @@
-"""Planning takes little time, even for thousands of jobs."""
+"""Plans of whole studies."""
 
 import copy
 import re
-import resource
 import sys
 
 import pandas as pd
@@ -14,7 +13,7 @@ from fairfold.planning.check import catalog_of, check_study
 from fairfold.planning.plan import plan
 
 
-def test_the_published_study_is_planned_in_seconds(study, root):
+def test_the_published_study_is_planned(study, root):
     """The plan includes every file of the table of published numbers, and of the commands in it."""
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
     config["data"]["unavailable"] = "stop"  # include unavailable datasets
@@ -25,13 +24,9 @@ def test_the_published_study_is_planned_in_seconds(study, root):
     commands = pd.read_csv(root / "resources/regenerated/published.csv")["command"]
     asked = commands[commands.str.startswith("snakemake")].str.extract(r"(results/\S+)")[0]
     targets = sorted({*asked, *(f"results/{file}" for file in files)})
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code, output = study(config).run("study", *targets, "--dry-run", "--quiet", "rules", python=sys.executable)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert code == 0, output
     assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) > 600
-    # CPU seconds do not depend on other work on the machine; about 5 are expected.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
 
 
 # Cached and very short jobs have no benchmark.
