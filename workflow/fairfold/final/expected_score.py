@@ -58,12 +58,12 @@ class Expected(NamedTuple):
         """
         if self.reason:
             return []
-        change = "" if self.low <= self.out_of_fold <= self.high else " It has changed."
+        change = "" if self.low <= self.out_of_fold <= self.high else " The two differ significantly."
         rows = "the unlike row" if n_unlike == 1 else f"the {n_unlike:,} unlike rows"
         unlike = f", and not for {rows}" if n_unlike else ""
         return [
-            f"Expected average precision: {self.score:.2f} (95 % interval {self.low:.2f} to {self.high:.2f}; "
-            f"{self.out_of_fold:.2f} out of fold).{change}",
+            f"Expected average precision on these rows: {self.score:.2f} (95 % interval {self.low:.2f} to "
+            f"{self.high:.2f}). On left-out training rows it was {self.out_of_fold:.2f}.{change}",
             f"This holds if labels depend on features as in training, which cannot be checked without labels{unlike}.",
         ]
 
