@@ -117,6 +117,7 @@ def test_the_command_shows_the_score_and_what_it_assumes(tmp_path, capsys):
     assert main(["predict", str(tmp_path / "home"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "found.csv")]) == 0
     *_, score, assumed = capsys.readouterr().out.splitlines()
     found = load_final(tmp_path / "home").expected_score(new)
-    assert score.startswith(f"Expected average precision on these rows: {found.score:.2f} (95 % interval {found.low:.2f} to")
+    interval = f"{found.score:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
+    assert score.startswith(f"Expected average precision on these rows: {interval}.")
     assert score.endswith("The two differ significantly.") == (found.high < found.out_of_fold)
     assert "which cannot be checked without labels, and not for the" in assumed
