@@ -34,6 +34,7 @@ from fairfold.models.training import Model, Unit, train_models
 from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.recommendation.guessing import guess
 from fairfold.recommendation.verdicts import study_verdicts
+from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
 from fairfold.splitting.similarity import SimilarityFolds, nearest_distances
 from fairfold.weak_labels.masking import observed_labels
@@ -129,7 +130,8 @@ def cluster_steps(
         if largest > _MOST_OF_CLUSTER:
             raise SplitError(f"one cluster of samples that cannot be divided holds {100 * largest:.0f} % of them")
         with ignore_uneven_folds():
-            steps.append(Step(size, cluster_of, splitter.assign(data.Y, data.groups, X=X)))
+            fold_of = IterativeStratification(n_splits, random_state=state).assign(data.Y, cluster_of)
+        steps.append(Step(size, cluster_of, fold_of))
     return steps
 
 
