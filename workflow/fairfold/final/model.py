@@ -203,7 +203,7 @@ class FinalModel:
         Notes
         -----
         The estimate assumes that labels depend on features as in training. See
-        :class:`~fairfold.final.expected_score.ExpectedScore`.
+        ``fairfold.final.expected_score``.
         """
         expected = ExpectedScore(self.certified_curves())
         is_named = isinstance(table, pd.DataFrame)
