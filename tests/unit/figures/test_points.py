@@ -12,6 +12,7 @@ from PIL import Image
 from fairfold.figures import STYLE, add_tooltips, add_tooltips_at, save_figure
 from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
 from fairfold.figures.cross_testing_models import plot_cross_testing_models
+from fairfold.figures.elsewhere import plot_elsewhere
 from fairfold.figures.fold_effect import plot_fold_effect
 from fairfold.figures.label_scores import plot_label_scores
 from fairfold.figures.many_labels import plot_scores_by_frequency
@@ -259,6 +260,12 @@ def test_stability(tmp_path):
         "IS, a, new folds: tau 0.500 (0.250 to 0.875)",
         "IS, a: the split's share is 25%",
     ]
+
+
+def test_scores_elsewhere(tmp_path):
+    table = pd.DataFrame({"dataset": "a", "metric": "mcc", "model": "A", "step": [0, 1], "score": [0.5, 0.25]})
+    table = table.assign(size=[np.nan, 0.2], distance=[1, 2], low=[0.4, np.nan], high=[0.6, np.nan])
+    assert texts_of(plot_elsewhere(table), tmp_path) == ["A: 0.500 (0.400 to 0.600)", "A: 0.250"]
 
 
 def test_effect_of_folds(tmp_path):
