@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
     found = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items())
-    print(textwrap.fill(f"Checked {_CHECKED}: {found}", _WIDTH, subsequent_indent="  "), file=out)
+    print(textwrap.fill(f"{found}. Checked: {_CHECKED}.", _WIDTH, subsequent_indent="  "), file=out)
     for line in lines_on_roles(options, *guess_roles(data, options, partial(_read, options.table))):
         print(line, file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))
