@@ -84,7 +84,7 @@ def test_no_estimate_for_few_rows_or_positives():
     Y, P = drawn(300, rng)
     assert estimated(counted(Y, P), P[:1]).reason == "fewer than 20 new rows"
     empty = estimated(counted(0 * Y, P), P)
-    assert empty.reason == "fewer than 10 positives out of fold" and empty.sentences() == []
+    assert empty.reason == "fewer than 10 positives out of fold" and empty.sentences(500) == []
     assert estimated(counted(Y, P), np.zeros((30, 3))).reason == "fewer than 10 positives are expected"
     with pytest.raises(ModelError, match="an earlier version"):
         ExpectedScore(curve_table(Y, P, LABELS))
@@ -121,3 +121,4 @@ def test_the_command_shows_the_score_and_what_it_assumes(tmp_path, capsys):
     assert score.startswith(f"Expected average precision on these rows: {interval}.")
     assert score.endswith("The two differ significantly.") == (found.high < found.out_of_fold)
     assert "which cannot be checked without labels, and not for the" in assumed
+    assert len(found.sentences(90, 45)) == 2 and "most rows are unlike" in found.sentences(90, 46)[0]

@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> None:
     sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
     described = [] if comparison is None else comparison.sentences()
     if expected is not None:
-        described += expected.estimate().sentences(0 if comparison is None else comparison.n_unlike)
+        described += expected.estimate().sentences(n_samples, 0 if comparison is None else comparison.n_unlike)
     print(sentence, *described, sep="\n", file=messages_beside(options.output))
     if explained is not None:
         write_table(explained, path := _path_of_explanations(options.output))

@@ -43,21 +43,23 @@ class Expected(NamedTuple):
     high: float = np.nan
     reason: str = ""
 
-    def sentences(self, n_unlike: int = 0) -> list[str]:
+    def sentences(self, n_rows: int, n_unlike: int = 0) -> list[str]:
         """Describe the estimate.
 
         Parameters
         ----------
-        n_unlike : int, default=0
-            Number of rows that are unlike the training data.
+        n_rows, n_unlike : int
+            Number of rows, and of those that are unlike the training data.
 
         Returns
         -------
         list of str
-            Two sentences, or none without an estimate.
+            Sentences, or none without an estimate.
         """
         if self.reason:
             return []
+        if 2 * n_unlike > n_rows:
+            return ["No average precision can be expected, because most rows are unlike the training data."]
         change = "" if self.low <= self.out_of_fold <= self.high else " The two differ significantly."
         rows = "the unlike row" if n_unlike == 1 else f"the {n_unlike:,} unlike rows"
         unlike = f", and not for {rows}" if n_unlike else ""
