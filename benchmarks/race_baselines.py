@@ -85,7 +85,7 @@ def unit_of(study: Study, data: Dataset, rate: int) -> Unit:
 
 def run(study: Study, unit: Unit, model: str) -> dict[str, object]:
     """Return the mean scores over folds and the mean CPU seconds of a fit."""
-    tables = train_model("", unit, Model(**model_of_study(study, model)))
+    tables = train_model(None, unit, Model(**model_of_study(study, model)))
     final = tables.scores[tables.scores["is_final"] & tables.scores["metric"].isin(METRICS)]
     means = final.groupby("metric")["value"].agg(lambda values: values.mean(skipna=False)).reindex(METRICS)
     seconds = tables.seconds.query("step == 'fit'")["seconds"].mean()

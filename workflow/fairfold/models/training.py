@@ -351,7 +351,7 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
 
 
 def train_model(
-    key: str,
+    key: str | None,
     unit: Unit,
     model: Model,
     levels: Mapping[int, tuple[list, float]] | None = None,
@@ -362,8 +362,8 @@ def train_model(
 
     Parameters
     ----------
-    key : str
-        Checksum of everything that determines the result. It is the key of the cache.
+    key : str or None
+        Checksum of everything that determines the result. It is the key of the cache. None caches nothing.
     unit : Unit
         The data.
     model : Model
