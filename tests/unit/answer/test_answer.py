@@ -62,10 +62,11 @@ def lines(*rows, most_models=7, **options):
     ],
 )
 def test_certified_labels_are_counted(certified, end):
-    n = "1 of 2 labels (s)" if np.isfinite(certified["threshold"]).any() else "0 of 2 labels"
-    start = f"For {n}, at least 90 % of the positive predictions above a threshold are right, with 95 % "
+    share, labels = "at least 90 % of the positive predictions", "For 1 of 2 labels (s)"
+    is_any = np.isfinite(certified["threshold"]).any()
+    start = f"{labels}, {share} above a threshold" if is_any else f"No label has a threshold above which {share}"
     found = answer(BEST, certified={"label": list("st"), "precision": 0.9, **certified})
-    assert f"{start}confidence {end}" in [*found.lines()]
+    assert f"{start} are right, with 95 % confidence {end}" in [*found.lines()]
     assert found.training_rows.endswith("that were not held out") == ("n_held_out" in certified)
     assert not any("confidence" in each for each in lines(BEST))
 

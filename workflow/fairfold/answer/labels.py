@@ -63,7 +63,7 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
 
 
 def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out: int = 0) -> str | None:
-    """State which labels have a certified precision.
+    r"""State which labels have a certified precision.
 
     Parameters
     ----------
@@ -81,15 +81,17 @@ def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out
 
     Examples
     --------
-    >>> sentence_on_certificates([], 2)
-    'For 0 of 2 labels, at least 90 % of the positive predictions above a threshold are right, with 95 % confidence \
-(out-of-fold predictions).'
+    >>> print(sentence_on_certificates([], 2).replace(" are right", "\nare right"))
+    No label has a threshold above which at least 90 % of the positive predictions
+    are right, with 95 % confidence (out-of-fold predictions).
     """
     if not n_labels:
         return None
-    right = f"at least {100 * PRECISION:g} % of the positive predictions above a threshold are right"
+    share = f"at least {100 * PRECISION:g} % of the positive predictions"
     by = f"the final model on {n_held_out:,} held-out samples" if n_held_out else "out-of-fold predictions"
-    named = f" ({shortened(certified, _MOST)})" if certified else ""
-    labels = f"{len(certified)} of {count(n_labels, 'label')}{named}"
-    found = f"For {labels}, {right}, with {100 * CONFIDENCE:g} % confidence ({by})."
-    return f"{found} `fairfold predict --precision {PRECISION:g}` decides no other label." if certified else found
+    sure = f"are right, with {100 * CONFIDENCE:g} % confidence ({by})."
+    if not certified:
+        return f"No label has a threshold above which {share} {sure}"
+    labels = f"{len(certified)} of {count(n_labels, 'label')} ({shortened(certified, _MOST)})"
+    rest = f"`fairfold predict --precision {PRECISION:g}` decides no other label."
+    return f"For {labels}, {share} above a threshold {sure} {rest}"
