@@ -8,7 +8,7 @@ from fairfold.__main__ import main
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
-from fairfold.evaluation.certified import curve_table
+from fairfold.evaluation.certified import N_HELD_OUT, curve_table
 from fairfold.final.expected_score import DESIGN_EFFECT, ExpectedScore, with_design_effect
 from fairfold.final.model import fit_final, load_final
 from fairfold.metrics import multilabel_scores
@@ -77,6 +77,14 @@ def test_dependent_labels_and_groups_widen_the_interval():
     assert independent < 1.3 and counted(*same)[DESIGN_EFFECT].iloc[0] == pytest.approx(3)
     Y, P, groups = np.repeat(Y[:100], 4, axis=0), np.repeat(P[:100], 4, axis=0), np.repeat(np.arange(100), 4)
     assert counted(Y, P, groups=groups)[DESIGN_EFFECT].iloc[0] > 3
+
+
+def test_models_of_folds_that_share_samples_widen_the_interval():
+    """For many new rows, the interval is that of the training table."""
+    Y, P = drawn(500, np.random.default_rng(0))
+    curves, many = counted(Y, P), np.repeat(P, 500, axis=0)
+    of_folds, held_out = (estimated(each, many) for each in (curves, curves.assign(**{N_HELD_OUT: 500})))
+    assert (of_folds.high - of_folds.low) / (held_out.high - held_out.low) == pytest.approx(1.5, abs=0.01)
 
 
 def test_no_estimate_for_few_rows_or_positives():
