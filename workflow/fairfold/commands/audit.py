@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from fairfold.datasets import Dataset
 
 _CHECKED = "row order, copies of rows, features that give labels away, labels, columns and size"
-_WIDTH = 100  # characters per line
 _NAMES = ("feature_names", "label_names")
 
 
@@ -70,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from fairfold.console.roles import guess_roles, lines_on_roles
     from fairfold.core.formulas import protect_table
-    from fairfold.core.output import check_output, messages_beside, open_output
+    from fairfold.core.output import check_output, filled, messages_beside, open_output
     from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
     check_options(options)
@@ -95,12 +93,12 @@ def run(options: argparse.Namespace) -> int:
         with open_output(options.output) as stream:
             protect_table(table).to_csv(stream, index=False, lineterminator="\n")
     for row in table.itertuples():
-        print(textwrap.fill(f"{row.severity}: {in_options(row.message)}", _WIDTH, subsequent_indent="  "), file=out)
+        print(filled(f"{row.severity}: {in_options(row.message)}"), file=out)
         if row.evidence:
-            print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
+            print(filled(row.evidence, "  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
     found = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items())
-    print(textwrap.fill(f"{found}. Checked: {_CHECKED}.", _WIDTH, subsequent_indent="  "), file=out)
+    print(filled(f"{found}. Checked: {_CHECKED}."), file=out)
     for line in lines_on_roles(options, *guess_roles(data, options, partial(_read, options.table))):
         print(line, file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from pathlib import Path
 from typing import Any
 
 from fairfold.console.publication import FOLDER, publish
-
-_WIDTH = 100  # characters per line
+from fairfold.core.output import filled
 
 
 def add_to(commands: Any) -> None:
@@ -48,5 +46,5 @@ def run(options: argparse.Namespace) -> None:
     """
     target = options.study / "results" / FOLDER
     for sentence in publish(options.study, target, with_data=options.with_data):
-        print(textwrap.fill(sentence, _WIDTH, subsequent_indent="  "))
+        print(filled(sentence))
     print(f"Folder:   {target}\nArchive:  {target.with_suffix('.zip')}")

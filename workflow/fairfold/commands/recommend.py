@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold.core.files import read_table
+from fairfold.core.output import filled
 from fairfold.errors import DataError, unknown_name
 
 if TYPE_CHECKING:
     from fairfold.answer.answer import Answer
-
-_WIDTH = 100  # characters per line
 
 
 def add_to(commands: Any) -> None:
@@ -109,7 +107,7 @@ def print_answer(
     if in_full:
         lines = [line for answer in chosen for line in (answer.dataset, *_full(answer), "")]
     elif len(chosen) == 1:
-        lines = [*_wrapped(map(say, chosen[0].lines()))]
+        lines = [filled(say(line)) for line in chosen[0].lines()]
     else:
         lines = [f"{answer.dataset}: {answer.verdict}" for answer in chosen]
     scope = ("--all",) if len(chosen) == 1 else ("--dataset", "NAME")
@@ -117,18 +115,13 @@ def print_answer(
     print(*lines, *_next_steps(_results_of(study), chosen), sep="\n")
 
 
-def _wrapped(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        yield textwrap.fill(line, _WIDTH, subsequent_indent="  ") if len(line) > _WIDTH else line
-
-
 def _full(answer: Answer) -> Iterator[str]:
     """Yield the answer with all models and sentences."""
-    yield from _wrapped(answer.lines(len(answer.rows)))
+    yield from map(filled, answer.lines(len(answer.rows)))
     for heading, sentences in answer.details.items():
         yield f"\n{heading}"
         for sentence in sentences:
-            yield textwrap.fill(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
+            yield filled(sentence, "  - ", "    ")
 
 
 def _next_steps(results: Path, answers: Iterable[Answer]) -> Iterator[str]:

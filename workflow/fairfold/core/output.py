@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from fairfold.errors import DataError
 
 STANDARD_OUTPUT = "-"
 """Name of the standard output."""
+_WIDTH = 100  # characters per line of the terminal
 
 
 def _gzip(stream: IO[bytes]) -> IO[bytes]:
@@ -70,6 +72,33 @@ _OTHERS = {
     ".xlsx",
     ".yaml",
 }
+
+
+def filled(text: str, first: str = "", rest: str = "  ") -> str:
+    """Break a text into lines of the terminal, never within an option such as ``--labels-are``.
+
+    Parameters
+    ----------
+    text : str
+        Text without line breaks.
+    first : str, default=""
+        Indentation of the first line.
+    rest : str, default="  "
+        Indentation of the other lines.
+
+    Returns
+    -------
+    str
+        The lines, joined by line breaks.
+
+    Examples
+    --------
+    >>> from fairfold.core.output import filled
+    >>> print(filled("one " * 20 + "--labels-are complete"))  # doctest: +NORMALIZE_WHITESPACE
+    one one one one one one one one one one one one one one one one one one one one --labels-are
+      complete
+    """
+    return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def check_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> None:

@@ -26,6 +26,7 @@ from scipy import sparse
 from tqdm import tqdm
 
 from fairfold.core.arrays import with_sparsity
+from fairfold.core.output import filled
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError, count, listed
@@ -44,7 +45,6 @@ MOST_SAMPLES = 10
 _MOST_PAIRS = 10  # orders of columns, each with its reverse
 _MOST_SHOWN = 3  # columns or samples of a line
 _MOST_CHARACTERS = 30
-_WIDTH = 100  # characters of a line
 _OF_EXAMPLE = 4000  # rows that the model predicts to explain the example of a study
 _UNCERTAIN = 0.75  # probability of its label
 
@@ -341,7 +341,7 @@ def lines_on(explained: pd.DataFrame) -> Iterator[str]:
         rest = rows["contribution"][_MOST_SHOWN:]
         shown += [f"{count(len(rest), 'other column')}: {_signed(rest.sum())}"] if len(rest) else []
         values = f"{kind} {rows[kind].iloc[0]:.2f}, on average {rows['base'].iloc[0]:.2f}"
-        yield textwrap.fill(f"  {label}: {values}. {', '.join(shown)}", _WIDTH, subsequent_indent="    ")
+        yield filled(f"  {label}: {values}. {', '.join(shown)}", rest="    ")
 
 
 def _short(value: str) -> str:
