@@ -158,3 +158,19 @@ def test_the_score_of_a_study_is_of_its_decisions(study):
     true = multilabel_scores(Y, (low > 0.2).astype(float), metrics=["f1_micro"])["f1_micro"]
     assert found["low"] == pytest.approx(true, abs=0.12)
     assert found["never"] == 0
+
+
+def test_checked_scores_are_of_the_first_repeat_and_weight_samples(study):
+    """A mean of repeats would score better than each of them."""
+    Y, observed, predictions, _ = study
+    noise = np.random.default_rng(1).random((2, *Y.shape))
+    P = (predictions["good"].probabilities[0] + noise) / 2
+    kept, fold_of = np.zeros((len(BASIC_METRICS), 4), dtype=np.int8), np.stack([np.arange(100) % 2] * 2)
+    samples, labels = (each.ravel() for each in np.indices(Y.shape))
+    cells = pd.DataFrame({"sample": samples, "label_index": labels, "draw_probability": 1.0, "label": Y.ravel()})
+    weights = np.linspace(0.1, 2, 100)
+    table = checked_table(
+        observed, {"good": FinalPredictions(P[np.newaxis], kept, fold_of)}, cells, 0.5, weights=weights
+    )
+    true = multilabel_scores(Y, P[0], metrics=["average_precision"], sample_weight=weights)["average_precision"]
+    assert table.set_index("metric").loc["average_precision", "estimate"] == pytest.approx(true)

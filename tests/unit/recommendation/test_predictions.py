@@ -94,3 +94,10 @@ def test_one_cross_validation_of_several_is_shown():
     kept = np.zeros((len(BASIC_METRICS), 4), dtype=np.int8)
     found = first_cross_validation(FinalPredictions(P, kept, fold_of), "mcc", np.array([1]))
     np.testing.assert_array_equal(found, [[1], [3], [np.nan]])
+
+
+def test_descriptions_use_probabilities_where_the_score_selects_decisions():
+    probabilities = np.array([[0.2], [0.7]])
+    kept = np.vstack([np.zeros((len(BASIC_METRICS), 1)), np.ones((1, 1))]).astype(np.int8)
+    predicted = FinalPredictions(np.stack([probabilities, probabilities > 0.5]), kept, np.zeros(2, dtype=int))
+    assert first_cross_validation(predicted, "f1_macro", np.array([0])).tolist() == probabilities.tolist()

@@ -317,6 +317,7 @@ def compare_checked(
     threshold: float = THRESHOLD,
     *,
     scored: Mapping[str, Matrix] | None = None,
+    sample_weight: np.ndarray | None = None,
     wrong_positives: float = WRONG_POSITIVES,
     level: float = 0.95,
     n_draws: int = 200,
@@ -336,6 +337,8 @@ def compare_checked(
         Metric of the comparison.
     scored : mapping of str to {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
         Predictions of the same models to score, such as decisions of 0 and 1. By default, `predictions` are scored.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Weights of samples in the scores. The choice of cells does not know them.
     threshold, wrong_positives, level, n_draws, random_state
         As in :func:`checked_scores`.
 
@@ -363,8 +366,8 @@ def compare_checked(
     >>> compare_checked(Y, models, cells)["model"].tolist()
     ['informed', 'random']
     """
-    options: dict[str, Any] = {"scored": scored, "wrong_positives": wrong_positives, "level": level}
-    options |= {"n_draws": n_draws, "random_state": random_state}
+    options: dict[str, Any] = {"scored": scored, "sample_weight": sample_weight, "wrong_positives": wrong_positives}
+    options |= {"level": level, "n_draws": n_draws, "random_state": random_state}
     pairs = compare_checked_pairs(Y_observed, predictions, cells, metric, threshold, **options)
     is_with_best = pairs["reference"] == pairs["model"].iloc[0]
     return pairs[is_with_best].drop(columns="reference").reset_index(drop=True)
@@ -378,6 +381,7 @@ def compare_checked_pairs(
     threshold: float = THRESHOLD,
     *,
     scored: Mapping[str, Matrix] | None = None,
+    sample_weight: np.ndarray | None = None,
     wrong_positives: float = WRONG_POSITIVES,
     level: float = 0.95,
     n_draws: int = 200,
@@ -387,7 +391,9 @@ def compare_checked_pairs(
 
     Parameters
     ----------
-    Y_observed, predictions, cells, metric, threshold, scored, wrong_positives, level, n_draws, random_state
+    Y_observed, predictions, cells, metric, threshold
+        As in :func:`compare_checked`.
+    scored, sample_weight, wrong_positives, level, n_draws, random_state
         As in :func:`compare_checked`.
 
     Returns
@@ -409,7 +415,8 @@ def compare_checked_pairs(
 
     def values_of(y: np.ndarray) -> Values:
         Y = table.matrix(y)
-        return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in matrices])}
+        scores = [multilabel_scores(Y, P, threshold, metrics=[name], sample_weight=sample_weight) for P in matrices]
+        return {name: np.array([each[name] for each in scores])}
 
     values = _draw(fit, values_of, n_draws, random_state)[name]
     middle = _nanmean(values.center)

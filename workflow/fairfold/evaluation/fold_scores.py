@@ -123,11 +123,27 @@ class FinalPredictions(NamedTuple):
         DataError
             If the metric is unknown.
         """
-        numbers = np.atleast_2d(_numbers_of(self.fold_of))
-        counts = self._kept_by(metric)[np.maximum(numbers, 0)]
-        places = np.arange(numbers.size).reshape(numbers.shape)
-        of_repeats = [self._rows(kept, rows) for kept, rows in zip(counts, places, strict=True)]
+        of_repeats = [self.of_repeat(number, metric) for number in range(len(np.atleast_2d(self.fold_of)))]
         return of_repeats[0] if len(of_repeats) == 1 else _mean_of_known(of_repeats)
+
+    def of_repeat(self, number: int, metric: str) -> Matrix:
+        """Return the out-of-fold probabilities of one cross-validation, at the levels that a metric selects.
+
+        Parameters
+        ----------
+        number : int
+            Number of the repeat, from 0.
+        metric : str
+            Name of a metric in ``BASIC_METRICS``, or the score of the study.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_labels)
+            Probabilities, with NaN for samples without a prediction.
+        """
+        numbers = np.atleast_2d(_numbers_of(self.fold_of))
+        places = np.arange(numbers.size).reshape(numbers.shape)
+        return self._rows(self._kept_by(metric)[np.maximum(numbers[number], 0)], places[number])
 
     def in_fold(self, metric: str, fold: int) -> Matrix:
         """Return the probabilities of the test samples of a fold, at the level that a metric selects.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from fairfold.checked_cells.estimates import (
     compare_checked_pairs,
 )
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.defaults import SCORE
 from fairfold.core.files import read_table
 from fairfold.core.validation import with_nan
 from fairfold.datasets.dataset import Dataset
@@ -41,7 +42,6 @@ VERSION = "data_version"
 """Column of sheets and checked cells that identifies the samples and labels."""
 _PLACES = ["id", "label", ANSWER]
 _HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
-_SCORE = "average_precision"
 _NOT_CHECKED = [*SENSITIVITY, "at_bound", "over_labels"]  # columns of scores that cells do not estimate
 _N_DRAWS = 60  # enough for standard deviations, because intervals do not use quantiles of draws
 
@@ -276,7 +276,8 @@ def checked_table(
     predictions: Mapping[str, FinalPredictions],
     cells: pd.DataFrame,
     threshold: float,
-    score: str = _SCORE,
+    score: str = SCORE,
+    weights: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Estimate the scores of all models from checked cells.
 
@@ -292,6 +293,8 @@ def checked_table(
         A label is predicted if its probability exceeds this threshold.
     score : str, default="average_precision"
         Metric that is estimated in addition to ``BASIC_METRICS``, from the decisions of each model for it.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Weights of samples in scores. The missing rate and the share of wrong positives count samples once.
 
     Returns
     -------
@@ -302,13 +305,13 @@ def checked_table(
         of all folds.
     """
     observed, P = _scored(Y, predictions)
-    decided = None if score in BASIC_METRICS else _scored(Y, predictions, score)[1]
-    tables = [
-        compare_checked_pairs(
-            observed, P, cells, name, threshold, scored=None if name in BASIC_METRICS else decided, n_draws=_N_DRAWS
-        ).assign(metric=name)
-        for name in dict.fromkeys([*BASIC_METRICS, score])
-    ]
+    tables = []
+    for name in dict.fromkeys([*BASIC_METRICS, score]):
+        # The mean of repeats would score better than each of them.
+        scored = {model: to_dense(predictions[model].of_repeat(0, name), model, DataError) for model in P}
+        scored = {model: np.nan_to_num(each) for model, each in scored.items()}  # The labels there are unmeasured.
+        options: dict[str, Any] = {"scored": scored, "sample_weight": weights, "n_draws": _N_DRAWS}
+        tables.append(compare_checked_pairs(observed, P, cells, name, threshold, **options).assign(metric=name))
     first = checked_scores(observed, next(iter(P.values())), cells, threshold, metrics=(), n_draws=_N_DRAWS)
     shares = [{"model": ALL_MODELS, "metric": name, **first[name]._asdict()} for name in (MISSING_RATE, WRONG_SHARE)]
     table = pd.concat([*tables, pd.DataFrame(shares)], ignore_index=True).assign(n_checked=first.n_checked)
@@ -340,7 +343,7 @@ def score_checked(
     """
     data = Dataset.load(dataset)
     checked = read_checked(Path(cells), data.version)
-    table = checked_table(data.Y, dict(read_predictions(predictions)), checked, threshold, score)
+    table = checked_table(data.Y, dict(read_predictions(predictions)), checked, threshold, score, data.weights)
     return table.assign(dataset=data.id)[["dataset", *table]]
 
 
@@ -448,11 +451,9 @@ def precision_sentence(answer: Answer, within: float) -> str:
     return f"The {name} of {best['model']} is known to ± {(found.high - found.low) / 2:.3f}. {needed} for ± {within:g}."
 
 
-def _scored(
-    Y: Matrix, predictions: Mapping[str, FinalPredictions], score: str = _SCORE
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return labels and the predictions for a score; labels of samples without predictions count as unmeasured."""
-    P = {name: to_dense(each.by(score), name, DataError) for name, each in predictions.items()}
+def _scored(Y: Matrix, predictions: Mapping[str, FinalPredictions]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return labels and probabilities; labels of samples without predictions count as unmeasured."""
+    P = {name: to_dense(each.by(SCORE), name, DataError) for name, each in predictions.items()}
     P = {name: each for name, each in P.items() if finite_rows(each).any()}
     known = np.logical_and.reduce([finite_rows(each) for each in P.values()]) if P else np.zeros(1, dtype=bool)
     if not known.any():

@@ -11,7 +11,9 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import SCORE
 from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.metrics.registry import BASIC_METRICS
 
 MOST_LABELS = 60
 """Number of labels that the tables describe: those with the most positives."""
@@ -46,14 +48,14 @@ def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:
 
 
 def first_cross_validation(predicted: FinalPredictions, metric: str, labels: np.ndarray) -> np.ndarray:
-    """Return the out-of-fold predictions of the first cross-validation, as scores use them.
+    """Return the out-of-fold probabilities of the first cross-validation.
 
     Parameters
     ----------
     predicted : FinalPredictions
         Out-of-fold predictions.
     metric : str
-        Metric that selects the level of a cascade.
+        Metric that selects the level of a cascade. If it selects decisions instead of probabilities, ``SCORE`` does.
     labels : ndarray of int
         Labels to return.
 
@@ -64,6 +66,7 @@ def first_cross_validation(predicted: FinalPredictions, metric: str, labels: np.
     """
     fold_of = np.atleast_2d(predicted.fold_of)[0]
     P = np.full((len(fold_of), len(labels)), np.nan)
+    metric = metric if metric in BASIC_METRICS else SCORE
     for fold in range(int(fold_of.max(initial=-1)) + 1):
         found = predicted.in_fold(metric, fold)[:, labels]
         P[fold_of == fold] = found.toarray() if sparse.issparse(found) else found
