@@ -28,7 +28,8 @@ import numpy as np
 import pandas as pd
 import psutil
 import yaml
-from growth import ONE_THREAD, simulated
+from growth import ONE_THREAD
+from random_intervals import simulated
 
 from fairfold import __version__
 from fairfold.core.files import write_table

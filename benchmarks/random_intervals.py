@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from growth import simulated
 from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix, to_dense
@@ -96,6 +95,30 @@ def cases() -> Iterator[Case]:
     """Yield all cases; those of all datasets with the first seed come first."""
     for seed in range(max(seeds.stop for seeds in SEEDS.values())):
         yield from (Case(*unit, rate, seed) for unit, seeds in SEEDS.items() for rate in RATES if seed in seeds)
+
+
+def simulated(
+    n: int, *, interactions: bool, seed: int = 0, n_features: int = 40, n_labels: int = 10
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw normal features, and labels with frequencies of .05 to .3.
+
+    The log-odds are sums of functions of single features, with a part that all labels share. `interactions` adds
+    products of features that no other label has.
+    """
+    rng = np.random.default_rng(seed)
+    n_shared = 6
+    centers, slopes = rng.normal(size=(2, n_shared, n_features))
+    uses = rng.random((n_shared, n_features)) < 0.3
+    mix, own = rng.normal(size=(n_shared, n_labels)), rng.normal(size=(n_features, n_labels)) * 0.3
+    pairs = rng.integers(n_features, size=(n_labels, 4, 2))
+    X = rng.normal(size=(n, n_features))
+    shared = np.stack([np.tanh(3 * (X - c) * s) @ u for c, s, u in zip(centers, slopes, uses * 1.0, strict=True)], 1)
+    z = shared @ mix * 0.5 + np.abs(X) @ own
+    if interactions:
+        z = 0.3 * z + 1.5 * np.stack([np.sign(X[:, a] * X[:, b]).sum(1) for a, b in pairs.swapaxes(1, 2)], 1)
+    z += rng.logistic(size=z.shape) * 1.5
+    rates = np.linspace(0.05, 0.3, n_labels)
+    return X, (z > np.diagonal(np.quantile(z, 1 - rates, axis=0))).astype(np.int8)
 
 
 def samples_of(case: Case) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:

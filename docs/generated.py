@@ -18,6 +18,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 from docutils import nodes
@@ -291,6 +292,43 @@ _CHOSEN_ON = (
 _ALWAYS = ("Stack+", "gcForest+", "joint-GB+", "RandomForest", "LightGBM", "LightGBM+")
 
 
+_MINUTES = {"one minute": 1, "ten minutes": 10, "one hour": 60}
+_SIZES_OF_TABLES = ((20, 5), (60, 20), (100, 80))  # features and labels
+_FARTHEST = 10  # times the largest measured number of samples
+
+
+def limits() -> str:
+    """Tabulate how many samples a model fits in a time, by power laws of the measured run times of dense data."""
+    measured = pd.read_csv(MEASURED / "growth.csv").query("data == 'dense'")
+    rows, worst = [], 1.0
+    for name in ("Stack+", "LightGBM"):
+        fits = measured[measured["model"] == name]
+        (base, exponent, *others), factor = _power_law(fits)
+        worst, (least, most) = max(worst, factor), fits["rows"].agg(["min", "max"])
+        for sizes in _SIZES_OF_TABLES:
+            logs = np.log([60 * minutes for minutes in _MINUTES.values()]) - base - np.log(sizes) @ others
+            rows.append([f"`{name}`", *sizes, *(_rounded_samples(n, least, most) for n in np.exp(logs / exponent))])
+    note = f"The laws are within a factor of {worst:.1f} of the measured run times. \\* extrapolated"
+    return f"{table(['model', 'features', 'labels', *_MINUTES], rows)}\n\n{note}"
+
+
+def _power_law(fits: pd.DataFrame) -> tuple[np.ndarray, float]:
+    """Fit the log of the seconds to those of the sizes, and return coefficients and the largest factor of the error."""
+    sizes, seconds = np.log(fits[["rows", "features", "labels"]]), np.log(fits["seconds"])
+    terms = np.column_stack([np.ones(len(fits)), sizes])
+    law = np.linalg.lstsq(terms, seconds)[0]
+    return law, float(np.exp(np.abs(terms @ law - seconds).max()))
+
+
+def _rounded_samples(n: float, least: int, most: int) -> str:
+    """Round to two digits, within the measured numbers of samples and a few times as many."""
+    if n < least:
+        return f"below {least:,}"
+    if n > _FARTHEST * most:
+        return f"above {_FARTHEST * most:,}"
+    return f"{float(f'{n:.1e}'):,.0f}" + (" \\*" if n > most else "")
+
+
 def weak_label_claims() -> str:
     """List the statements of Section 5 of the weak-label paper and the cases in which they hold in our results."""
     both = _computed().query("place == 'Section 5'")
@@ -486,7 +524,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
-        *(race, race_baselines, race_regret, mlc_comparison, splits),
+        *(race, race_baselines, race_regret, mlc_comparison, limits, splits),
         *(weak_label_claims, splits_beside_published, published_figure, stand_in_figure),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )

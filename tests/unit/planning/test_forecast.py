@@ -32,7 +32,7 @@ def test_cost_grows_with_each_size(position):
 def test_memory_and_time_follow_measured_growth():
     """Memory is that of the largest model, and the time a mean over five models. Sparse data cost less."""
     table = pd.read_csv(MEASURED).query("rows >= 15_000 and model in ['Stack+', 'LightGBM', 'joint-GB']")
-    for (_, rows, features, labels), models in table.groupby(["data", "rows", "features", "labels"]):
+    for (_, rows, features, labels), models in table.groupby(["data", "rows", "stored", "labels"]):
         one, two = (forecast(1.5 * rows, features, labels, n) for n in (1, 2))
         assert 0.7 < one.gib / (models["mib"].max() / 1024) < 4
         total = models.set_index("model")["seconds"].reindex(["Stack+", "LightGBM", "joint-GB"]).sum()
@@ -77,7 +77,7 @@ def test_requested_memory_grows_with_the_dataset_the_models_in_parallel_and_the_
 
 def test_requested_memory_exceeds_the_measured_one():
     for row in pd.read_csv(MEASURED).dropna(subset="mib").itertuples():  # 3 folds: rows are two thirds of the data
-        assert 1500 + 1.5 * 1024 * forecast(1.5 * row.rows, row.features, row.labels, 1).gib > 1.2 * row.mib
+        assert 1500 + 1.5 * 1024 * forecast(1.5 * row.rows, row.stored, row.labels, 1).gib > 1.2 * row.mib
 
 
 @pytest.mark.parametrize(

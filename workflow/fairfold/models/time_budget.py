@@ -2,7 +2,8 @@
 
 The processor time of a fit is estimated from the sizes of the data and the settings of the member. It is not measured,
 so that the choice, and with it the predictions, are the same on every machine. The constants below were fitted to
-``resources/measured/growth.csv`` and assume the maximum number of rounds and of levels that usually improve scores.
+measured run times; a test compares them with ``resources/measured/growth.csv``. They assume the maximum number of
+rounds and of levels that usually improve scores.
 """
 
 from __future__ import annotations
