@@ -308,7 +308,7 @@ def limits() -> str:
         for sizes in _SIZES_OF_TABLES:
             logs = np.log([60 * minutes for minutes in _MINUTES.values()]) - base - np.log(sizes) @ others
             rows.append([f"`{name}`", *sizes, *(_rounded_samples(n, least, most) for n in np.exp(logs / exponent))])
-    note = f"The laws are within a factor of {worst:.1f} of the measured run times. \\* beyond the measured numbers of samples"
+    note = f"Laws are within a factor of {worst:.1f} of measured run times. \\* beyond the largest measured table"
     return f"{table(['model', 'features', 'labels', *_MINUTES], rows)}\n\n{note}"
 
 
