@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.special import expit, logit, ndtri
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import n_held_out_of
+from fairfold.final.prevalence import LabelCounts, bins_of
 
 DESIGN_EFFECT = "design_effect"
 _LEAST_ROWS = 20  # of a new table
@@ -70,7 +70,7 @@ class Expected(NamedTuple):
         ]
 
 
-class ExpectedScore:
+class ExpectedScore(LabelCounts):
     """Estimate the average precision on a new table that is given in parts.
 
     Parameters
@@ -121,21 +121,7 @@ class ExpectedScore:
             )
         self._training, self._is_held_out = _Bins(curves), n_held_out_of(curves) > 0
         self._design_effect = float(curves[DESIGN_EFFECT].iloc[0]) if len(curves) else 1.0
-        self._counts = np.zeros(len(self._training.label))
-        self._n_rows = 0
-
-    def add(self, P: pd.DataFrame) -> None:
-        """Count the probabilities of the next rows.
-
-        Parameters
-        ----------
-        P : DataFrame of shape (n_samples, n_labels)
-            Probabilities, or posteriors of a model that corrects for missing labels, with the names of the labels.
-        """
-        self._n_rows += len(P)
-        for label, name in enumerate(self._training.names):
-            places = self._training.places(label, P[name].to_numpy())
-            self._counts += np.bincount(places, minlength=len(self._counts))
+        super().__init__(self._training.thresholds)
 
     def estimate(self) -> Expected:
         """Estimate the average precision.
@@ -152,7 +138,7 @@ class ExpectedScore:
         if self._n_rows < _LEAST_ROWS:
             return Expected(observed.score, reason=f"fewer than {_LEAST_ROWS} new rows")
         calibration = _Calibration(bins)
-        counts, p = self._counts * bins.measured[bins.label], calibration.p
+        counts, p = np.concatenate([*self._counts.values()]) * bins.measured[bins.label], calibration.p
         if (counts @ p) < _LEAST_POSITIVES:
             return Expected(observed.score, reason=f"fewer than {_LEAST_POSITIVES} positives are expected")
         before, new = (_Curve(bins, n, n * p, n * p * (1 - p)) for n in (bins.n_cells, counts))
@@ -193,8 +179,8 @@ def with_design_effect(
     slope = _Curve(bins, bins.n_cells, bins.n_cells * p).slope
     measured = np.asarray(Y, dtype=float)
     of_samples, of_cells = np.zeros(len(P)), 0.0
-    for label in range(len(bins.names)):
-        places = bins.places(label, P[:, label])
+    for label, thresholds in enumerate(bins.thresholds.values()):
+        places = bins.first[label] + bins_of(P[:, label], thresholds)
         influence = np.nan_to_num(slope[places] * (measured[:, label] - p[places]))
         of_samples += influence
         of_cells += float(influence @ influence)
@@ -210,24 +196,17 @@ class _Bins:
     def __init__(self, curves: pd.DataFrame) -> None:
         own = curves[curves["decision"] == 1]
         parts = {str(label): part for label, part in own.groupby("label", sort=False)}
-        self.names: Sequence[str] = [*parts]
+        self.thresholds = {label: part["threshold"].to_numpy(float) for label, part in parts.items()}
         found = [_counted(part) for part in parts.values()]
         sizes = [len(p) for p, *_ in found]
         self.label = np.repeat(np.arange(len(sizes)), sizes)
         p, self.n_cells, self.positives = map(np.concatenate, zip(*found, strict=True))
         self.x = logit(np.clip(p, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
-        self._first = np.cumsum([0, *sizes])
-        self._thresholds = [part["threshold"].to_numpy(float) for part in parts.values()]
+        self.first = np.cumsum([0, *sizes])
         of_labels = np.bincount(self.label, self.n_cells, minlength=len(sizes))
         self.measured = of_labels / max(of_labels.max(), 1)
         # Bins in the order of their probabilities. Equal probabilities form one group.
         self._group = np.unique(-p, return_inverse=True)[1]
-
-    def places(self, label: int, p: np.ndarray) -> np.ndarray:
-        """Return the bin of each probability of a label."""
-        thresholds = self._thresholds[label]
-        n_above = len(thresholds) - np.searchsorted(thresholds[::-1], np.clip(p, 0, 1), side="left")
-        return self._first[label] + n_above
 
     def in_groups(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self._group, values)
@@ -268,7 +247,7 @@ class _Calibration:
     """Logistic regression of each label on the logits of its probabilities."""
 
     def __init__(self, bins: _Bins) -> None:
-        self._label, self._n_labels = bins.label, len(bins.names)
+        self._label, self._n_labels = bins.label, len(bins.thresholds)
         self._X = np.column_stack([np.ones_like(bins.x), bins.x])
         one = np.zeros_like(bins.label)
         shared, _ = self._fitted(bins, one, 1, np.array([[0.0, 1.0]]), _SPREAD_OF_ALL)

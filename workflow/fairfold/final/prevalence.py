@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,57 @@ class _Bins(NamedTuple):
     prevalence: float
 
 
-class ExpectedPrevalence:
+class LabelCounts:
+    """Probabilities of a new table that is given in parts, counted between the thresholds of each label.
+
+    Parameters
+    ----------
+    thresholds : mapping of str to ndarray
+        Thresholds of each label, the highest first.
+    """
+
+    def __init__(self, thresholds: Mapping[str, np.ndarray]) -> None:
+        self._thresholds = thresholds
+        self._counts = {label: np.zeros(len(each) + 1, dtype=np.int64) for label, each in thresholds.items()}
+        self._n_rows = 0
+
+    def add(self, P: pd.DataFrame) -> None:
+        """Count the probabilities of the next rows.
+
+        Parameters
+        ----------
+        P : DataFrame of shape (n_samples, n_labels)
+            Probabilities, or posteriors of a model that corrects for missing labels, with the names of the labels.
+        """
+        self._n_rows += len(P)
+        for label, counts in self._counts.items():
+            counts += np.bincount(bins_of(P[label].to_numpy(), self._thresholds[label]), minlength=len(counts))
+
+
+def bins_of(p: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Return the bin of each probability.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_samples,)
+        Probabilities.
+    thresholds : ndarray of shape (n_bins - 1,)
+        Lower limits of all bins but the last one, the highest first.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Numbers of the bins.
+
+    Examples
+    --------
+    >>> bins_of(np.array([0.9, 0.8, 0.5, 0.1]), np.array([0.8, 0.4]))
+    array([0, 0, 1, 2])
+    """
+    return len(thresholds) - np.searchsorted(thresholds[::-1], np.clip(p, 0, 1), side="left")
+
+
+class ExpectedPrevalence(LabelCounts):
     """Estimate the prevalence of each label in a new table that is given in parts.
 
     Parameters
@@ -77,22 +128,8 @@ class ExpectedPrevalence:
         found = {str(label): _bins(part) for label, part in own.groupby("label", sort=False)}
         self._reasons = {label: bins for label, bins in found.items() if isinstance(bins, str)}
         self._bins = {label: bins for label, bins in found.items() if not isinstance(bins, str)}
-        self._counts = {label: np.zeros(len(bins.positives), dtype=np.int64) for label, bins in self._bins.items()}
         self._labels = [*found]
-        self._n_rows = 0
-
-    def add(self, P: pd.DataFrame) -> None:
-        """Count the probabilities of the next rows.
-
-        Parameters
-        ----------
-        P : DataFrame of shape (n_samples, n_labels)
-            Probabilities, or posteriors of a model that corrects for missing labels, with the names of the labels.
-        """
-        self._n_rows += len(P)
-        for label, counts in self._counts.items():
-            above = (P[label].to_numpy()[:, np.newaxis] > self._bins[label].thresholds).sum(axis=1)
-            counts += np.bincount(len(counts) - 1 - above, minlength=len(counts))
+        super().__init__({label: bins.thresholds for label, bins in self._bins.items()})
 
     def table(self) -> pd.DataFrame:
         """Estimate the prevalence of each label.

@@ -57,8 +57,8 @@ class Stages:
     ecoc: experiments.ECOCStage
     mlc_comparison: stages.Stage
     recommendation: stages.RecommendationStage
-    mechanisms: stages.MechanismStage
-    elsewhere: stages.ElsewhereStage
+    mechanisms: stages.ModelStage
+    elsewhere: stages.ScoreStage
     published: stages.Stage
 
     @cached_property

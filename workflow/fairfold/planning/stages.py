@@ -32,6 +32,32 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class ScoreStage(Stage):
+    """A stage of jobs that score models.
+
+    Attributes
+    ----------
+    scores : list of str
+        Files of the jobs.
+    """
+
+    scores: list[str]
+
+
+@dataclass(frozen=True)
+class ModelStage(ScoreStage):
+    """A stage whose jobs score models that the stage names.
+
+    Attributes
+    ----------
+    models : list of str
+        Models to train.
+    """
+
+    models: list[str]
+
+
+@dataclass(frozen=True)
 class DataStage(Stage):
     """Prepared and described datasets.
 
@@ -268,22 +294,16 @@ def weak_label_stage(study: Study, catalog: Catalog) -> WeakLabelStage:
 
 
 @dataclass(frozen=True)
-class RankStabilityStage(Stage):
+class RankStabilityStage(ModelStage):
     """Trainings on many splits.
 
     Attributes
     ----------
-    models : list of str
-        Models to rank.
     jobs : mapping
         Values of the fields of the jobs' files: dataset, rate, splitter, and first split.
-    scores : list of str
-        Files of the jobs.
     """
 
-    models: list[str]
     jobs: Values
-    scores: list[str]
 
 
 def rank_stability_stage(study: Study) -> RankStabilityStage:
@@ -308,29 +328,23 @@ def rank_stability_stage(study: Study) -> RankStabilityStage:
     }
     scores = paths("results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv", **jobs)
     files = [*scores, "results/tables/rank_stability.csv"] if scores else []
-    return RankStabilityStage(files, part.models or study.weak_labels.models, jobs, scores)
+    return RankStabilityStage(files, scores, part.models or study.weak_labels.models, jobs)
 
 
 @dataclass(frozen=True)
-class SampleCurveStage(Stage):
+class SampleCurveStage(ModelStage):
     """Scores by number of training samples.
 
     Attributes
     ----------
-    models : list of str
-        Models to train.
     curves : mapping
         Values of the fields of the curves' files: dataset, rate, and model.
     of_small : list of str
         Models whose curves the job of a small dataset computes, because the splits are those of the comparison.
-    scores : list of str
-        Files with scores.
     """
 
-    models: list[str]
     curves: Values
     of_small: list[str]
-    scores: list[str]
 
 
 def sample_curve_stage(study: Study, small: Sequence[str]) -> SampleCurveStage:
@@ -358,26 +372,10 @@ def sample_curve_stage(study: Study, small: Sequence[str]) -> SampleCurveStage:
         *scores,
         *paths("results/sample_curves/{dataset}/rate-{rate}/{model}_curve.csv", **curves),
     ]
-    return SampleCurveStage(files, models, curves, models if is_of_small else [], scores)
+    return SampleCurveStage(files, scores, models, curves, models if is_of_small else [])
 
 
-@dataclass(frozen=True)
-class MechanismStage(Stage):
-    """Labels that are not missing at random.
-
-    Attributes
-    ----------
-    models : list of str
-        Models to score.
-    scores : list of str
-        Files of the jobs.
-    """
-
-    models: list[str]
-    scores: list[str]
-
-
-def mechanism_stage(study: Study) -> MechanismStage:
+def mechanism_stage(study: Study) -> ModelStage:
     """Plan the study of labels that are not missing at random.
 
     Parameters
@@ -387,7 +385,7 @@ def mechanism_stage(study: Study) -> MechanismStage:
 
     Returns
     -------
-    MechanismStage
+    ModelStage
         Jobs and files.
     """
     part = study.weak_labels.mechanisms
@@ -400,23 +398,10 @@ def mechanism_stage(study: Study) -> MechanismStage:
     files = [*paths(folds_of(study, study.folds.n_splits), dataset=part.datasets), *scores]
     if scores:
         files.append("results/tables/mechanisms.csv")
-    return MechanismStage(files, part.models or study.weak_labels.models, scores)
+    return ModelStage(files, scores, part.models or study.weak_labels.models)
 
 
-@dataclass(frozen=True)
-class ElsewhereStage(Stage):
-    """Scores on samples unlike the training samples.
-
-    Attributes
-    ----------
-    scores : list of str
-        Files of the jobs.
-    """
-
-    scores: list[str]
-
-
-def elsewhere_stage(study: Study) -> ElsewhereStage:
+def elsewhere_stage(study: Study) -> ScoreStage:
     """Plan the scores on folds of clusters.
 
     Parameters
@@ -426,11 +411,11 @@ def elsewhere_stage(study: Study) -> ElsewhereStage:
 
     Returns
     -------
-    ElsewhereStage
+    ScoreStage
         Jobs and files.
     """
     scores = paths("results/elsewhere/{dataset}.csv", dataset=study.weak_labels.elsewhere.datasets)
-    return ElsewhereStage([*scores, "results/tables/elsewhere.csv"] if scores else [], scores)
+    return ScoreStage([*scores, "results/tables/elsewhere.csv"] if scores else [], scores)
 
 
 @dataclass(frozen=True)
