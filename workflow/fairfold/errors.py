@@ -7,7 +7,7 @@ exceptions are bugs of this package.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 CONTINUES = "Run the same command again to continue; finished results are kept."
 """Advice for a study that has stopped."""
@@ -170,6 +170,37 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}: known are {', '.join(names)}."
 
 
+def check_name(kind: str, name: str, known: Collection[str], error: type[Exception], where: str = "") -> None:
+    """Raise an error for an unknown name; see :func:`unknown_name`.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the name, for example ``"dataset"``.
+    name : str
+        Name to check.
+    known : collection of str
+        Known names.
+    error : type
+        Exception to raise.
+    where : str, default=""
+        Place of the name, which starts the message.
+
+    Raises
+    ------
+    Exception
+        ``error``, if the name is unknown.
+
+    Examples
+    --------
+    >>> check_name("dataset", "yaest", ["flags", "yeast"], ConfigError, "config")
+    Traceback (most recent call last):
+    fairfold.errors.ConfigError: config: unknown dataset 'yaest': did you mean 'yeast'?
+    """
+    if name not in known:
+        raise error((f"{where}: " if where else "") + unknown_name(kind, name, known))
+
+
 def shortened(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Join names by commas, and abbreviate long lists.
 
@@ -236,7 +267,9 @@ def same_for(places: Sequence[str], most: int = MOST_NAMES - 1) -> str:
     >>> same_for(["row 3", "row 7", "row 9"], most=2)
     ' The same holds for row 3, row 7 and others.'
     """
-    named = [*places[:most], *(["others"] if len(places) > most else [])]
+    named = list(places[:most])
+    if len(places) > most:
+        named.append("others")
     return f" The same holds for {listed(named)}." if named else ""
 
 

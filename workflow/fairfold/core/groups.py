@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import GAPS
-from fairfold.errors import ModelError, StudyError, unknown_name
+from fairfold.errors import ModelError, StudyError, check_name
 
 Exchange = Literal["groups", "within"]
 """Unit that a permutation test exchanges: whole groups of the same size, or samples of one group."""
@@ -245,8 +245,7 @@ def check_exchange(groups: np.ndarray, exchange: Exchange) -> None:
     ModelError
         If ``exchange`` is unknown or no permutation can move a sample.
     """
-    if exchange not in get_args(Exchange):
-        raise ModelError(unknown_name("exchange", exchange, get_args(Exchange)))
+    check_name("exchange", exchange, get_args(Exchange), ModelError)
     sizes = np.unique(groups, return_counts=True)[1]
     if exchange == "within" and sizes.max() == 1:
         raise ModelError("exchange is 'within', but no group has two samples. Use 'groups' to exchange whole groups.")

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.validation import check_label_matrix, with_nan
-from fairfold.errors import DataError, ModelError, unknown_name
+from fairfold.errors import DataError, ModelError, check_name
 
 Reconciliation = Literal["isotonic", "maximum"]
 """Method that adjusts probabilities to the true-path rule; see :meth:`Hierarchy.reconcile`."""
@@ -258,8 +258,7 @@ class Hierarchy:
 
         Burdakov, Sysoev, Grimvall & Hussian (2006). An O(n²) algorithm for isotonic regression.
         """
-        if by not in get_args(Reconciliation):
-            raise DataError(unknown_name("reconciliation", by, get_args(Reconciliation)))
+        check_name("reconciliation", by, get_args(Reconciliation), DataError)
         P = np.array(P, dtype=np.float64, order="C")
         if P.ndim != 2 or P.shape[1] != self.n_labels:
             raise DataError(f"probabilities have shape {P.shape}; the hierarchy has {self.n_labels} labels.")

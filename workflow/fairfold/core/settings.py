@@ -20,7 +20,7 @@ from pydantic import (
     model_serializer,
 )
 
-from fairfold.errors import unknown_name
+from fairfold.errors import check_name
 
 
 class Settings(BaseModel):
@@ -86,8 +86,7 @@ def _known(kind: Literal["models", "splitters", "metrics", "scores"]) -> AfterVa
 
     def check(name: str, info: ValidationInfo) -> str:
         names = (info.context or {})[kind]
-        if name not in names:
-            raise ValueError(unknown_name("value", name, names))
+        check_name("value", name, names, ValueError)
         return name
 
     return AfterValidator(check)

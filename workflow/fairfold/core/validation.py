@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, to_dense, with_data
-from fairfold.errors import ModelError, StudyError, unknown_name
+from fairfold.errors import ModelError, StudyError, check_name
 
 UNMEASURED = -1
 """Code of an unmeasured label inside a function. Functions take and return NaN instead."""
@@ -187,8 +187,7 @@ def check_negatives(negatives: str, error: type[StudyError]) -> None:
     StudyError
         ``error``, if the value is not allowed.
     """
-    if negatives not in get_args(Negatives):
-        raise error(unknown_name("negatives", negatives, get_args(Negatives)))
+    check_name("negatives", negatives, get_args(Negatives), error)
 
 
 def check_label_frequency(

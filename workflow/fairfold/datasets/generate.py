@@ -14,7 +14,7 @@ from scipy.sparse import csc_array, csr_array, eye_array, get_index_dtype, vstac
 
 from fairfold.core.compiled import njit
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, check_name
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 Labeled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
@@ -377,8 +377,7 @@ def metric_behavior(
     >>> [Y[fold_of == fold].sum(axis=0).tolist() for fold in range(3)]
     [[2, 12], [2, 8], [2, 10]]
     """
-    if pattern not in PATTERNS:
-        raise ConfigError(f"metric_behavior: {unknown_name('pattern', pattern, PATTERNS)}")
+    check_name("pattern", pattern, PATTERNS, ConfigError, "metric_behavior")
     _check("metric_behavior", n_folds=(n_folds, 2), n_labels=(n_labels, 1))
     _check("metric_behavior", n_samples=(n_samples, 4 * n_folds))
 

@@ -16,7 +16,7 @@ from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.folds import parts_of
 from fairfold.core.groups import numbered
 from fairfold.core.validation import check_weights
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.influence import FoldScores, fold_scores
 from fairfold.evaluation.intervals import STABLE, Joint, compare_with
@@ -310,8 +310,7 @@ def samples_to_decide(table: pd.DataFrame, n_samples: int, *, rope: float = ROPE
 
 
 def _check_options(metric: str, predictions: Mapping[str, Any], rope: float, confidence: float) -> None:
-    if metric not in METRICS:
-        raise DataError(unknown_name("metric", metric, METRICS))
+    check_name("metric", metric, METRICS, DataError)
     if not predictions:
         raise DataError("predictions: found no model. Give the out-of-fold probabilities of at least one.")
     if not rope >= 0:

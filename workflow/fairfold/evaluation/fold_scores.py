@@ -19,7 +19,7 @@ from fairfold.core.folds import parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.usage import cpu_seconds
 from fairfold.core.validation import check_weights
-from fairfold.errors import DataError, ModelError, StudyError, unknown_name
+from fairfold.errors import DataError, ModelError, StudyError, check_name
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS
 from fairfold.metrics.scores import multilabel_scores
@@ -177,8 +177,7 @@ class FinalPredictions(NamedTuple):
         names = list(BASIC_METRICS)
         if metric in FURTHER_METRICS and len(self.kept) > len(names):
             return self.kept[-1]
-        if metric not in BASIC_METRICS:
-            raise DataError(unknown_name("metric", metric, BASIC_METRICS))
+        check_name("metric", metric, BASIC_METRICS, DataError)
         return self.kept[names.index(metric)]
 
     def digest(self) -> str:

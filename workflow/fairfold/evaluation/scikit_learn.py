@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, clone
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import SampleMetadata, fit_arguments, group_codes
 from fairfold.core.probabilities import label_probabilities
-from fairfold.errors import DataError, ModelError, unknown_name
+from fairfold.errors import DataError, ModelError, check_name
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.metrics.registry import METRICS
 from fairfold.metrics.scores import multilabel_scores
@@ -53,8 +53,7 @@ def make_scorer(metric: str) -> Scorer:
     >>> make_scorer("average_precision")(model, X, Y), make_scorer("hamming_loss")(model, X, Y)
     (1.0, -0.0)
     """
-    if metric not in METRICS:
-        raise ModelError(unknown_name("metric", metric, METRICS))
+    check_name("metric", metric, METRICS, ModelError)
 
     def score(estimator: ClassifierMixin, X: Matrix, y: Matrix) -> float:
         P = label_probabilities(estimator, X, np.shape(y)[1])

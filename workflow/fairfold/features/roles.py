@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name, unknown_name
 from fairfold.features.cells import ISO_DATE, NUMBER, as_texts, find_format
 from fairfold.features.molecules import check_molecules, look_like_molecules
 from fairfold.tables.label_values import TRUTHS
@@ -99,8 +99,7 @@ def find_roles(frame: pd.DataFrame, *, declared: Declared | None = None, day_fir
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"column {twice!r}: several columns have this name. Rename one of them.")
     for name, role in wanted.items():
-        if name not in names:
-            raise DataError(f"roles: {unknown_name('column', name, names)}")
+        check_name("column", name, names, DataError, "roles")
         if isinstance(role, str) and role not in ROLES:
             raise DataError(f"roles, column {name!r}: {unknown_name('role', role, ROLES)}")
     columns = (frame.iloc[:, position].rename(name) for position, name in enumerate(names))

@@ -27,7 +27,7 @@ from fairfold.core.trainings import begin
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.errors import MOST_NAMES, DataError, ModelError, first_sentence, same_for, shortened, unknown_name
+from fairfold.errors import MOST_NAMES, DataError, ModelError, check_name, first_sentence, same_for, shortened
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
@@ -466,8 +466,7 @@ class FinalModel:
         """
         by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(self.labels, threshold)
         for name, value in by_label.items():
-            if name not in self.labels:
-                raise DataError(f"threshold: {unknown_name('label', name, self.labels)}")
+            check_name("label", name, self.labels, DataError, "threshold")
             if not 0 <= value <= 1:
                 raise DataError(f"threshold: found {value:g}. Choose a number from 0 to 1.")
         return np.array([by_label.get(name, np.nan) for name in self.labels])

@@ -10,7 +10,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import UNMEASURED, check_weights
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name
 from fairfold.metrics.plain_scores import check_pair
 from fairfold.metrics.registry import BASIC_METRICS, METRICS, Metric, Predictions
 
@@ -109,8 +109,7 @@ def checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None 
     """
     entries: dict[str, Metric] = {}
     for name in names:
-        if name not in METRICS:
-            raise DataError(unknown_name("metric", name, METRICS))
+        check_name("metric", name, METRICS, DataError)
         entries[name] = METRICS[name]
         if entries[name].needs_propensity and inverse_propensity is None:
             raise DataError(

@@ -28,7 +28,7 @@ from fairfold.core.arrays import Matrix, stored_cells
 from fairfold.core.compiled import njit
 from fairfold.core.defaults import PERCENTILE
 from fairfold.core.validation import check_binary, check_dense_binary
-from fairfold.errors import ModelError, first_sentence, unknown_name
+from fairfold.errors import ModelError, check_name, first_sentence
 from fairfold.weak_labels.rankings import check_shapes
 
 VARIANTS = ("text", "authors-code")
@@ -157,8 +157,7 @@ def tice(
     Public code of TIcE differs from this function in two places. Below the root, it measures a set on the samples of
     the tree's fold. It also treats a set as pure if its size equals the number of observed positives of its parent.
     """
-    if variant not in VARIANTS:
-        raise ModelError(unknown_name("variant of TIcE", variant, VARIANTS))
+    check_name("variant of TIcE", variant, VARIANTS, ModelError)
     X, observed = _checked(X, observed)
     if not 2 <= n_folds <= len(observed):
         raise ModelError(f"n_folds: found {n_folds}. Give a whole number from 2 to {len(observed)}, the samples.")

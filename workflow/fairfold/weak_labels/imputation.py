@@ -20,7 +20,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, stored_cells, with_sparsity
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import check_binary, check_label_matrix
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError, check_name
 from fairfold.weak_labels.rankings import check_shapes, places_in_labels
 
 ROUNDINGS = ("ceil", "floor")
@@ -59,8 +59,7 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
     >>> positive_cap(np.array([[1], [1], [0], [0], [0]]), np.array([0.7]))
     array([3])
     """
-    if rounding not in ROUNDINGS:
-        raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
+    check_name("rounding", rounding, ROUNDINGS, ModelError)
     observed = check_label_matrix(observed, "observed", ModelError, unmeasured=False)
     n_positives = (observed != 0).sum(axis=0) / _checked_frequency(frequency, observed.shape)
     # The tolerance corrects rounding: 21 / 0.7 is 30.000000000000004 in floating point.

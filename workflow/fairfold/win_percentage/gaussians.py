@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairfold.errors import ModelError, unknown_name
-from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS, MODELS
+from fairfold.errors import ModelError, check_name
+from fairfold.win_percentage.names import MODELS
 
 COVARIANCES = ("spherical", "diagonal", "full")
 
@@ -188,8 +188,7 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         return variances[:, :, None] * np.eye(variances.shape[1])
 
     def _check_parameters(self) -> None:
-        if self.covariance not in COVARIANCES:
-            raise ModelError(unknown_name("covariance", self.covariance, COVARIANCES))
+        check_name("covariance", self.covariance, COVARIANCES, ModelError)
         if not isinstance(self.ridge, Real) or not 0 <= self.ridge < np.inf:
             raise ModelError(f"ridge: found {self.ridge!r}. Give a number of at least 0.")
 
@@ -226,8 +225,7 @@ def make_gaussian(name: str) -> GaussianBayes:
     >>> model.covariance, model.pooled
     ('full', False)
     """
-    if name not in MODELS:
-        raise ModelError(unknown_name("classifier", name, GAUSSIAN_CLASSIFIERS))
+    check_name("classifier", name, MODELS, ModelError)
     _, covariance, pooled = MODELS[name]
     return GaussianBayes(covariance, pooled)
 
