@@ -27,7 +27,7 @@ from fairfold.core.rounding import first_best
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import one_thread_each
 from fairfold.ecoc.coding import make_coding
-from fairfold.ecoc.decoding import DECODINGS, CustomLoss, neg_loss
+from fairfold.ecoc.decoding import CustomLoss, check_decoding, neg_loss
 from fairfold.ecoc.learners import (
     Matrix,
     PlattScaling,
@@ -39,8 +39,8 @@ from fairfold.ecoc.learners import (
     seed_from,
 )
 from fairfold.ecoc.losses import UNIT, BinaryLoss, default_loss, find_loss
-from fairfold.ecoc.posterior import check_update, kl_posterior, qp_posterior
-from fairfold.errors import ModelError, first_sentence, unknown_name
+from fairfold.ecoc.posterior import UPDATES, kl_posterior, qp_posterior
+from fairfold.errors import ModelError, check_name, first_sentence
 
 POSTERIOR_METHODS = ("kl", "qp")
 Loss = str | BinaryLoss | CustomLoss
@@ -241,8 +241,8 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         learners = self._learners(self.coding_matrix_.shape[1])
         self.kinds_ = ["probability" if self.fit_posterior else learner_kind(learner) for learner in learners]
         self._check_decoding(self.binary_loss, self.decoding)
-        check_posterior_method(self.posterior_method)
-        check_update(self.update)
+        check_name("posterior_method", self.posterior_method, POSTERIOR_METHODS, ModelError)
+        check_name("update", self.update, UPDATES, ModelError)
         # Codes of -1 select the last row, so its zeros exclude these samples.
         signs = np.vstack([self.coding_matrix_, np.zeros_like(self.coding_matrix_[:1])])[codes].T
         self.weights_ = np.abs(signs) @ weights
@@ -349,7 +349,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         if set(self.kinds_) != {"probability"} or not self.fit_posterior:
             raise PosteriorError(_NO_POSTERIORS)
         method = self.posterior_method if posterior_method is None else posterior_method
-        check_posterior_method(method)
+        check_name("posterior_method", method, POSTERIOR_METHODS, ModelError)
         starts = self.num_kl_initializations if num_kl_initializations is None else num_kl_initializations
         fitted = np.array([model is not None for model in self.estimators_])
         coding, answers = self.coding_matrix_[np.ix_(self._seen, fitted)], scores[:, fitted]
@@ -467,8 +467,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_decoding(self, loss: Loss | None, decoding: str) -> Loss:
         """Return the given or default loss after checking that it supports the kinds of scores."""
-        if decoding not in DECODINGS:
-            raise ModelError(unknown_name("decoding", decoding, DECODINGS) + f" Decodings: {', '.join(DECODINGS)}.")
+        check_decoding(decoding)
         if loss is None:
             return default_loss(self.kinds_, fit_posterior=self.fit_posterior)
         found = find_loss(loss) if isinstance(loss, str) else loss
@@ -607,23 +606,6 @@ def _first_sentences() -> Iterator[None]:
         raise ModelError(
             f"{first_sentence(error)}. {advice}X must be a matrix with one row of numbers per sample, y its class."
         ) from error
-
-
-def check_posterior_method(method: str) -> None:
-    """Check the name of a posterior method.
-
-    Parameters
-    ----------
-    method : str
-        Name to check.
-
-    Raises
-    ------
-    ModelError
-        If `method` is not in ``POSTERIOR_METHODS``.
-    """
-    if method not in POSTERIOR_METHODS:
-        raise ModelError(unknown_name("posterior_method", method, POSTERIOR_METHODS))
 
 
 def _is_seed(parameter: str) -> bool:

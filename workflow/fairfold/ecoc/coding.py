@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, product
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,8 @@ from numpy.typing import ArrayLike
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import ModelError, unknown_name
 
-DESIGNS = ("onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom")
+Design = Literal["onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom"]
+DESIGNS: tuple[Design, ...] = get_args(Design)
 MAX_COLUMNS = 100_000
 _CANDIDATES_AT_ONCE = 256  # Limits the memory of random designs.
 

@@ -81,14 +81,30 @@ def neg_loss(
     array([[-0.25 , -0.825, -0.425]])
     """
     M, S = check_answers(coding, scores, "scores")
-    if decoding not in DECODINGS:
-        raise ModelError(unknown_name("decoding", decoding, DECODINGS) + f" Decodings: {', '.join(DECODINGS)}.")
+    check_decoding(decoding)
     if isinstance(loss, str):
         loss = find_loss(loss)
     if not isinstance(loss, BinaryLoss):
         return -_custom_losses(M, S, loss, decoding)
     S = _in_domain(S, loss, np.broadcast_to(np.asarray(unit_scores, dtype=bool), S.shape[1]))
     return -_average_losses(M, S, loss, decoding)
+
+
+def check_decoding(decoding: str) -> None:
+    """Check the name of a decoding.
+
+    Parameters
+    ----------
+    decoding : str
+        Name to check.
+
+    Raises
+    ------
+    ModelError
+        If it is not in ``DECODINGS``.
+    """
+    if decoding not in DECODINGS:
+        raise ModelError(unknown_name("decoding", decoding, DECODINGS) + f" Decodings: {', '.join(DECODINGS)}.")
 
 
 def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str) -> np.ndarray:

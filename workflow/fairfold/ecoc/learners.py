@@ -42,7 +42,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError, check_name, unknown_name
 
 SEPARABLE = ("sigmoid", "step")
 _LARGEST_RESPONSE = 4.0  # Limit of LogitBoost. Friedman et al. (2000), Section 3.2, recommend 2 to 4.
@@ -429,8 +429,7 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ModelError
             If there are not two classes, or if a class has only one sample and the classifier no ``predict_proba``.
         """
-        if self.separable not in SEPARABLE:
-            raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
+        check_name("separable", self.separable, SEPARABLE, ModelError)
         X, labels = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
         weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, codes = _two_classes(labels, weights)

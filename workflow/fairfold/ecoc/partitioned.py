@@ -21,10 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
 from fairfold.core.seeds import seed_for
-from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_posterior_method, choose
+from fairfold.ecoc.classifier import POSTERIOR_METHODS, ECOCClassifier, Loss, choose
 from fairfold.ecoc.learners import Matrix, seed_from
-from fairfold.ecoc.posterior import check_update
-from fairfold.errors import ModelError, SplitError
+from fairfold.ecoc.posterior import UPDATES
+from fairfold.errors import ModelError, SplitError, check_name
 
 
 class FoldPredictions(NamedTuple):
@@ -208,9 +208,10 @@ class PartitionedECOC(BaseEstimator):
             If a loss, decoding or method is unknown, or if the loss does not support this kind of scores.
         """
         check_is_fitted(self)
-        for option, check in ((posterior_method, check_posterior_method), (update, check_update)):
-            if option is not None:
-                check(option)
+        if posterior_method is not None:
+            check_name("posterior_method", posterior_method, POSTERIOR_METHODS, ModelError)
+        if update is not None:
+            check_name("update", update, UPDATES, ModelError)
         if return_posterior is None:
             return_posterior = self.models_[0].fit_posterior
         chosen = np.full(len(self._codes), -1)

@@ -51,7 +51,7 @@ from sklearn.exceptions import ConvergenceWarning
 from fairfold.core.compiled import njit
 from fairfold.core.seeds import seed_sequence
 from fairfold.ecoc.decoding import check_answers
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError, check_name
 
 UPDATES = ("bradley-terry", "page")
 _START_FLOOR = 1e-3  # Share of the uniform start in each start. Factors cannot change an exact zero.
@@ -130,7 +130,7 @@ def kl_posterior(
     M, R = _check_probabilities(coding, r)
     w = _check_weights(weights, M.shape[1])
     R = np.where(w > 0, R, np.nan)
-    check_update(update)
+    check_name("update", update, UPDATES, ModelError)
     if max_iter < 1 or not tol > 0:
         raise ModelError(f"max_iter and tol: found {max_iter!r} and {tol!r}. Both must be positive.")
     starts = _starts(M, R, num_kl_initializations, random_state, update == "bradley-terry" and _has_one_minimum(M))
@@ -145,23 +145,6 @@ def kl_posterior(
         found = f"{np.sum(~converged)} of {len(R)} posteriors have not converged after {max_iter} iterations"
         warnings.warn(f"{found}. Increase max_iter.", ConvergenceWarning, stacklevel=2)
     return best
-
-
-def check_update(update: str) -> None:
-    """Check the name of an iteration.
-
-    Parameters
-    ----------
-    update : str
-        Name to check.
-
-    Raises
-    ------
-    ModelError
-        If `update` is not in ``UPDATES``.
-    """
-    if update not in UPDATES:
-        raise ModelError(unknown_name("update", update, UPDATES))
 
 
 def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posteriors: ArrayLike) -> np.ndarray:

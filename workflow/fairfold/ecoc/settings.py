@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fairfold.core.settings import DatasetsPart, NonEmpty, Settings, TwoOrMore, Unique
+from fairfold.ecoc.coding import Design
 
-Design = Literal["onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom"]
 Example = Literal["linear", "custom-loss", "posterior", "arrhythmia"]
 
 
