@@ -18,7 +18,7 @@ from fairfold.core.arrays import GAPS
 from fairfold.datasets.categories import natural_order
 from fairfold.datasets.dataset import LEFT_OUT, PLACE, Dataset
 from fairfold.datasets.times import folds_by_time
-from fairfold.errors import DataError, count, shortened, unknown_name
+from fairfold.errors import DataError, check_name, count, shortened
 from fairfold.tables.names import composed
 from fairfold.tables.table import Table
 
@@ -263,8 +263,7 @@ def identifiers(column: str, table: Table) -> np.ndarray:
 def _groups_by_scaffold(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
     from fairfold.features.molecules import scaffolds  # Few tables have molecules.
 
-    if column not in table.text:
-        raise DataError(f"{table.source}: {unknown_name('column of text', column, table.text)}")
+    check_name("column of text", column, table.text, DataError, table.source)
     try:
         found = scaffolds(pd.Series(table.text[column], name=column))
     except DataError as error:
@@ -364,12 +363,11 @@ def _coordinates(columns: Sequence[str], table: Table) -> np.ndarray:
 def _check_groups_are_whole(
     fold_of: np.ndarray, groups: np.ndarray, source: str, values: np.ndarray, found: str, allowed: str
 ) -> None:
-    first = np.unique(groups, return_index=True)[1]
-    elsewhere = np.flatnonzero(fold_of != fold_of[first][groups])
-    if elsewhere.size:
-        row, other = first[groups[elsewhere[0]]], elsewhere[0]
-        found = f"{found} {str(values[row])!r} and {str(values[other])!r}"
+    first_row = np.unique(groups, return_index=True)[1][groups]  # of the group of each row
+    divided = np.flatnonzero(fold_of != fold_of[first_row])
+    if divided.size:
+        one, other = first_row[divided[0]], divided[0]
         raise DataError(
-            f"{source}: data rows {row + 1} and {other + 1} are in one group but {found}. A group must be {allowed}. "
-            "Correct one of the rows."
+            f"{source}: data rows {one + 1} and {other + 1} are in one group but {found} {str(values[one])!r} and "
+            f"{str(values[other])!r}. A group must be {allowed}. Correct one of the rows."
         )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.arrays import with_sparsity
 from fairfold.core.digits import bars
 from fairfold.datasets.dataset import Dataset
 
@@ -40,7 +41,7 @@ def feature_table(data: Dataset) -> pd.DataFrame:
     0  height           0.25     0.0      1.0  █▁▁▁▁▁▁▁▁▁▁▅
     """
     X = data.X[:, :MOST_FEATURES]
-    columns = (X[:, [column]].toarray() if sparse.issparse(X) else X[:, [column]] for column in range(X.shape[1]))
+    columns = (with_sparsity(X[:, [column]], False) for column in range(X.shape[1]))
     rows = []
     for name, column in zip(data.feature_names, columns, strict=False):
         known = column[np.isfinite(column)]

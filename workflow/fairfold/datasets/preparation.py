@@ -206,7 +206,7 @@ def _read_table(entry: Entry, path: Path, paths: Sequence[Path], kind: Literal["
         header=entry.header,
         missing=entry.missing_value,
         gaps=is_multilabel,
-        text=[*([] if wanted is None else [wanted]), *entry.roles.values()],
+        text=[name for name in (wanted, *entry.roles.values()) if name is not None],
         labels=None if is_apart else functools.partial(_label_columns, entry, paths=paths),
         ignored=entry.ignore,
         categorical=_known_text(entry) if kind == "csv" and is_multilabel else bool(entry.categorical),

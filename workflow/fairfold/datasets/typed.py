@@ -89,7 +89,7 @@ class TypedColumns:
         except DataError as error:
             raise DataError(f"{source}: {error}") from None
         kept = tuple(role for role in found if role.role not in LEFT_OUT)
-        cells = {role.column: _different(frame[role.column]) for role in kept}
+        cells = {role.column: tuple(sorted({*frame[role.column]} - {MISSING})) for role in kept}
         return cls(kept, cells, tuple(role for role in found if role.role in LEFT_OUT), day_first)
 
     @property
@@ -193,10 +193,6 @@ class TypedColumns:
         )
         cells = {str(name): tuple(map(str, stored["cells"][name])) for name in stored["cells"]}
         return cls(roles, cells, without_use, bool(stored["day_first"]))
-
-
-def _different(cells: pd.Series) -> tuple[str, ...]:
-    return tuple(sorted({*cells} - {MISSING}))
 
 
 @dataclass(frozen=True, eq=False)

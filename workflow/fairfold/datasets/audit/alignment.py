@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, with_sparsity
 
 _N_COMPONENTS = 40
 _N_DIRECTIONS = 12  # of labels
@@ -144,7 +143,7 @@ def standardized(X: Matrix, rng: np.random.Generator) -> np.ndarray:
     """
     if X.shape[1] > _MOST_FEATURES:
         X = X[:, np.sort(rng.choice(X.shape[1], _MOST_FEATURES, replace=False))]
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = np.asarray(with_sparsity(X, False), dtype=np.float64)
     X = np.where(np.isfinite(X), X, np.nan)
     X = X[:, ~np.isnan(X).all(axis=0)]
     center = np.nanmean(X, axis=0) if len(X) else np.zeros(X.shape[1])
@@ -174,7 +173,7 @@ def _features(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
 def _labels(Y: Matrix, rng: np.random.Generator) -> np.ndarray:
     if Y.shape[1] > _MOST_LABELS:  # the most frequent ones
         Y = Y[:, np.argsort(-np.asarray((Y == 1).sum(axis=0)).ravel(), kind="stable")[:_MOST_LABELS]]
-    Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y, dtype=np.float64)
+    Y = np.asarray(with_sparsity(Y, False), dtype=np.float64)
     Y = Y[:, ~np.isnan(Y).all(axis=0)]
     Z = np.where(np.isnan(Y), 0, Y - np.nanmean(Y, axis=0)) if Y.size else np.zeros((len(Y), 0))
     spread = Z.std(axis=0)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, with_sparsity
 from fairfold.core.folds import parts_of
 from fairfold.datasets.audit.spec import Audited, Check, Finding
 from fairfold.datasets.columns import part_of_name, plain_name
@@ -170,7 +170,7 @@ def find_rounded(table: Audited) -> Iterator[Finding]:
 
     data = table.of_file
     for j in DistinctValues(moves=False).fit(data.X).columns_:
-        column, values = data.feature_names[j], np.unique(_column(data.X, j))
+        column, values = data.feature_names[j], np.unique(with_sparsity(data.X[:, [j]], False))
         with np.errstate(over="ignore"):
             n_kept = len(np.unique(values.astype(np.float32)))
         if n_kept <= (1 - _MERGED) * len(values):
@@ -179,11 +179,6 @@ def find_rounded(table: Audited) -> Iterator[Finding]:
                 "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)"
             )
             yield _about(column, sentence, "single precision")
-
-
-def _column(X: Matrix, j: int) -> np.ndarray:
-    column = X[:, [j]]
-    return column.toarray() if sparse.issparse(column) else column
 
 
 def find_values(table: Audited) -> Iterator[Finding]:
@@ -223,7 +218,7 @@ def find_values(table: Audited) -> Iterator[Finding]:
 def _sparse_placeholders(table: Audited) -> Iterator[Finding]:
     X = sparse.csc_array(table.of_file.X)
     for j in np.unique(np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[np.isin(X.data, _CODES)]):
-        values = _column(X, j).ravel()
+        values = X[:, [j]].toarray().ravel()
         if (number := _placeholder(values)) is not None:
             yield _about_placeholder(f"column {table.of_file.feature_names[j]!r}", values, number)
 

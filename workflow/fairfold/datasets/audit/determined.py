@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse, stats
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import with_sparsity
 from fairfold.datasets.audit.spec import Audited
 
 _MOST_ROWS = 2_000
@@ -121,7 +121,8 @@ def determined(table: Audited) -> list[Determined]:
         n_levels = _n_levels(values)
         n_columns += int((n_levels > 1).sum())
         strengths = _explained(labels.ridge, values, n_levels)
-        columns += [_Column(names[j], values[:, j], n_levels[j] == 2, strengths[j]) for j in _candidates(strengths)]
+        candidates = np.flatnonzero(strengths >= _LEAST_R2)
+        columns += [_Column(names[j], values[:, j], n_levels[j] == 2, strengths[j]) for j in candidates]
     columns = sorted(columns, key=lambda each: -each.strength)[:_MOST_CANDIDATES]
     judged = [(column, *_judged(labels, column, n_columns, rng)) for column in columns]
     n_alike = sum(column.is_binary and agreement >= _LEAST for column, _, agreement in judged)
@@ -160,24 +161,16 @@ def _blocks(table: Audited, rows: np.ndarray) -> Iterator[tuple[list[str], np.nd
     width = max(1, _CELLS_AT_ONCE // len(rows))
     for start in range(0, len(wanted), width):
         chosen = wanted[start : start + width]
-        yield [data.feature_names[j] for j in chosen], _dense(X[:, chosen])
+        yield [data.feature_names[j] for j in chosen], with_sparsity(X[:, chosen], False)
     for name, values in texts.items():
-        block = _dense(X[:, start_of_text : start_of_text + len(values)])
+        block = with_sparsity(X[:, start_of_text : start_of_text + len(values)], False)
         yield [name], np.where((block > 0).any(axis=1), block.argmax(axis=1), np.nan)[:, np.newaxis]
         start_of_text += len(values)
-
-
-def _dense(block: Matrix) -> np.ndarray:
-    return block.toarray() if sparse.issparse(block) else block
 
 
 def _n_levels(values: np.ndarray) -> np.ndarray:
     ordered = np.sort(values, axis=0)  # missing values last
     return (ordered[1:] > ordered[:-1]).sum(axis=0) + ~np.isnan(ordered[0])
-
-
-def _candidates(strengths: np.ndarray) -> list[int]:
-    return np.flatnonzero(strengths >= _LEAST_R2).tolist()
 
 
 def _ridge(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical
+from fairfold.core.arrays import Matrix, canonical, with_sparsity
 from fairfold.datasets.audit.alignment import standardized
 from fairfold.datasets.audit.spec import Audited, Check, Finding
 
@@ -120,7 +120,7 @@ def must_repeat(X: Matrix) -> bool:
     """
     n_combinations = 1
     for j in range(X.shape[1]):
-        n_combinations *= len(np.unique(X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]))
+        n_combinations *= len(np.unique(with_sparsity(X[:, [j]], False)))
         if n_combinations >= X.shape[0]:
             return False
     return True

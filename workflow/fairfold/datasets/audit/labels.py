@@ -141,13 +141,11 @@ def find_unpredicted(table: Audited) -> Iterator[Finding]:
             message = f"label {name!r} is not predicted better than chance; do not rely on its scores"
             yield Finding("note", f"label {name!r}", message, evidence)
         clear = strengths > EXPLAINED * np.maximum((Y**2).sum(axis=0), 1e-12)
-        yield from _likely_errors(table, chosen[clear], Y[:, clear], X)
+        yield from _likely_errors(table, chosen[clear], Y[:, clear], table.alignment(n).predictions(Y[:, clear]))
 
 
-def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, X: np.ndarray) -> Iterator[Finding]:
+def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, predicted: np.ndarray) -> Iterator[Finding]:
     """Find cells whose leave-one-out prediction strongly contradicts the label, the clearest ones first."""
-    leverage = (X**2).sum(axis=1, keepdims=True)
-    predicted = (X @ (X.T @ Y) - leverage * Y) / (1 - leverage + 1e-9)
     against = np.abs(predicted - Y)
     rows, columns = np.nonzero(against > SURPRISE)
     if len(rows):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, with_sparsity
 from fairfold.datasets.audit.columns import kind_of_name
 from fairfold.datasets.audit.determined import Determined, determined, is_wordy
 from fairfold.datasets.audit.spec import Audited, Check, Finding, Severity
@@ -101,9 +101,7 @@ def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
     return np.where(np.minimum(k, n - k) >= _FEWEST, area / (1 - area), 1.0)
 
 
-def _ahead(
-    table: Audited, columns: np.ndarray, odds: np.ndarray, least: float = _ODDS
-) -> Iterator[tuple[str, Finding]]:
+def _ahead(table: Audited, columns: np.ndarray, odds: np.ndarray) -> Iterator[tuple[str, Finding]]:
     """Find labels that one column predicts nearly without error and far better than all other columns."""
     if not len(columns):
         return
@@ -151,8 +149,7 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     width = max(1, _CELLS_AT_ONCE // X.shape[0])
     for start in range(0, len(wanted), width):
         columns = wanted[start : start + width]
-        block = X[:, columns]
-        yield columns, block.toarray() if sparse.issparse(block) else block
+        yield columns, with_sparsity(X[:, columns], False)
 
 
 def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray) -> list[tuple[int, int, int]]:

@@ -33,6 +33,7 @@ _SIMPLE = 0.9  # least share of the largest gain
 _LEVEL, _LEVEL_OF_FEW, _FEW_ROWS = 1e-3, 5e-3, 100  # Small tables have little power.
 _MOST_ROWS = 30_000
 _MOST_RANGES, _CLEAR_RANGES = 12, 5  # of a search for a repair, and of a repair to show
+_MOST_SEGMENTS = 12
 _FEWEST_ROWS = 20
 _NONE, _STRONG, _EXPECTED = 3.0, 5.0, 8.0  # standard deviations of a relation
 _ORDERED, _SORTED = 10.0, 15.0  # of features and of labels with the row number, where the relation is weaker
@@ -275,7 +276,7 @@ def _moves(aligned: Alignment, labels: np.ndarray, start: np.ndarray, n_moves: i
     return best
 
 
-def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tuple[int, int, int]]:
+def _segments(aligned: Alignment, labels: np.ndarray) -> list[tuple[int, int, int]]:
     """Find segments of rows whose predictions fit the labels of other rows better than their own.
 
     Candidate shifts are peaks of the correlation between the predictions of a window and all labels.
@@ -298,7 +299,7 @@ def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tu
         first = int(np.argmin(total[: last + 1]))
         if last - first >= 4:
             found.append((total[last] - total[first], low + first, low + last, shift))
-    return [each[1:] for each in sorted(found, reverse=True)[:most]]
+    return [each[1:] for each in sorted(found, reverse=True)[:_MOST_SEGMENTS]]
 
 
 def _largest(values: np.ndarray, n: int) -> np.ndarray:
