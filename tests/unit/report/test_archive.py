@@ -5,15 +5,16 @@ import zipfile
 
 import pytest
 
-from fairfold.report.archive import write_archive
+from fairfold.report.archive import pack
 
 
 @pytest.fixture
-def packed(results, files, config, tmp_path):
+def packed(results, files, config):
     (results / "timings/quality_against_seconds.pdf").write_bytes(b"%PDF-1.4")
     wanted = [*(file for file in files if not file.endswith(".html")), "timings/quality_against_seconds.pdf"]
-    write_archive(results, wanted, config, tmp_path / "a.zip")
-    return wanted, tmp_path / "a.zip"
+    paths = [results / file for file in wanted]
+    pack(paths, results / "a.zip", config)
+    return paths, results / "a.zip"
 
 
 def test_everything_is_in_its_folder(packed, results):
@@ -37,11 +38,11 @@ def test_everything_is_in_its_folder(packed, results):
     assert "averaged over 5 folds" in " ".join(readme.split())
 
 
-def test_same_files_make_the_same_bytes(packed, results, config, tmp_path):
-    wanted, first = packed
+def test_same_files_make_the_same_bytes(packed, results, config):
+    paths, first = packed
     for path in results.rglob("*"):
         os.utime(path, (0, 10**9))
-    write_archive(results, reversed(wanted), config, tmp_path / "b.zip")
-    assert (tmp_path / "b.zip").read_bytes() == first.read_bytes()
+    pack(reversed(paths), results / "b.zip", config)
+    assert (results / "b.zip").read_bytes() == first.read_bytes()
     with zipfile.ZipFile(first) as archive:
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}

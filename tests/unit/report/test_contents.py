@@ -50,8 +50,8 @@ def test_entries_without_a_condition_are_on():
 
 def test_the_first_entry_that_fits_owns_a_file():
     items = [
-        Item("one", table="tables/a.csv"),
-        Item("all", table="tables/*.csv"),
+        Item("one", "table", "tables/a.csv"),
+        Item("all", "table", "tables/*.csv"),
     ]
     section = Section("s", "S", items)
     assert owner("tables/a.csv", [section]) == (section, items[0])
@@ -78,7 +78,7 @@ def test_each_caption_file_is_used():
 
 
 def test_each_figure_stands_once():
-    shown = [item.spec.name for section in load_contents() for item in section.items if item.figure]
+    shown = [item.spec.name for section in load_contents() for item in section.items if item.kind == "figure"]
     assert sorted(shown) == sorted(specs.figure_specs())
     assert len(shown) > 20
 
@@ -150,7 +150,9 @@ EACH = FigureSpec(
 )
 OFF = FigureSpec("off", "win-percentage", "Off", ["b.csv"], "a line", when="part.rates")
 FIGURES = [
-    Section("win-percentage", "5 Wins", [*map(item_of_figure, (ONE, EACH, OFF)), Item("Table", table="tables/a.csv")])
+    Section(
+        "win-percentage", "5 Wins", [*map(item_of_figure, (ONE, EACH, OFF)), Item("Table", "table", "tables/a.csv")]
+    )
 ]
 
 

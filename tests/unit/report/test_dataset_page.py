@@ -87,7 +87,7 @@ def test_the_report_has_the_same_lists(given, tmp_path):
         table.to_csv(folder / f"{name}.csv", index=False)
     (folder / "columns.json").write_text('{"name": "gcForest+"}')
     files = [path.relative_to(tmp_path).as_posix() for path in folder.iterdir()]
-    entry = Item("Cells to check", open=True, final="final/*/likely_label_errors.csv")
+    entry = Item("Cells to check", "final", "final/*/likely_label_errors.csv", open=True)
     text = text_of(render_report(tmp_path, files, SimpleNamespace(seed=1), [Section("final", "Final model", [entry])]))
     assert "gcForest+ was fitted to all rows of mine." in text
     assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text

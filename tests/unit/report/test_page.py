@@ -97,7 +97,10 @@ def test_what_users_name_is_escaped(page):
 
 
 def test_numbers_follow_the_order_of_the_page(results, files, config):
-    items = [Item("Folded", table="tables/datasets.csv"), Item("Open", table="tables/percentile_ranks.csv", open=True)]
+    items = [
+        Item("Folded", "table", "tables/datasets.csv"),
+        Item("Open", "table", "tables/percentile_ranks.csv", open=True),
+    ]
     text = Page(render_report(results, files, config, [Section("data", "Data", items)])).text
     assert text.index("Table 1 Open") < text.index("Table 2 Folded")
 
@@ -236,13 +239,13 @@ def test_long_tables_are_cut_and_state_so(results, files, config):
 
 
 def test_patterns_do_not_repeat_what_an_earlier_entry_shows(results, files, config):
-    items = [Item("One", table="tables/datasets.csv"), Item("Rest", table="tables/*.csv")]
+    items = [Item("One", "table", "tables/datasets.csv"), Item("Rest", "table", "tables/*.csv")]
     page = Page(render_report(results, files, config, [Section("s", "S", items)]))
     assert page.text.count("CSV with all digits") == 2
 
 
 def test_tables_may_be_links_only(results, files, config):
-    item = Item("Numbers", table="tables/datasets.csv", embed=False)
+    item = Item("Numbers", "table", "tables/datasets.csv", embed=False)
     page = Page(render_report(results, files, config, [Section("s", "S", [item])]))
     assert "More tables Numbers: CSV" in page.text
     assert "1,500" not in page.text

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.report.tables import MOST_COLUMNS, format_numbers, table_html, table_of, table_of_file
+from fairfold.core.files import read_csv
+from fairfold.report.tables import MOST_COLUMNS, format_numbers, table_html, table_of
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_columns_of_numbers_are_distinguished_from_text():
 
 def test_all_digits_are_kept_to_sort_by(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n0.123456789,NA\n0.2,nan\n")
-    table = table_of_file(tmp_path / "a.csv")
+    table = table_of(read_csv(tmp_path / "a.csv", dtype=str))
     assert [cell.key for cell in table.columns[0].cells] == ["0.123456789", "0.2"]
     assert [cell.text for cell in table.columns[1].cells] == ["NA", "nan"]
     html = table_html(table, "a")
@@ -90,7 +91,7 @@ def test_decimals_follow_the_width_of_intervals():
 
 def test_tables_without_rows_have_headings(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n")
-    assert table_html(table_of_file(tmp_path / "a.csv"), "a").count("<th ") == 2
+    assert table_html(table_of(read_csv(tmp_path / "a.csv", dtype=str)), "a").count("<th ") == 2
 
 
 def test_names_are_printed_as_they_are():

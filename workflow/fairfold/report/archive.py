@@ -19,27 +19,23 @@ if TYPE_CHECKING:
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest date that ZIP supports. A fixed date makes archives reproducible.
 
 
-def write_archive(
-    results: str | os.PathLike[str], files: Iterable[str], study: Study, target: str | os.PathLike[str]
-) -> None:
-    """Write figures, tables, configuration and a README with captions to a ZIP archive.
+def pack(files: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str], study: Study) -> None:
+    """Write figures, tables, configuration and a README with captions to a ZIP archive in the folder of results.
 
     Parameters
     ----------
-    results : str or path-like
-        Folder of results.
     files : iterable of str
-        Paths relative to `results`: figures (PDF, PNG), tables (CSV) and the configuration.
-    study : Study
-        Checked configuration, used in captions.
+        Files below the folder of the archive: figures (PDF, PNG), tables (CSV) and the configuration.
     target : str or path-like
         Path of the archive.
+    study : Study
+        Checked configuration, used in captions.
     """
+    results = Path(target).parent
+    names = sorted(Path(path).relative_to(results).as_posix() for path in files)
     # All figures go to one folder, including those stored next to run times.
-    positions = {
-        f"figures/{Path(file).name}" if file.endswith((".pdf", ".png")) else file: file for file in sorted(files)
-    }
-    content = {position: (Path(results) / file).read_bytes() for position, file in positions.items()}
+    positions = {f"figures/{Path(name).name}" if name.endswith((".pdf", ".png")) else name: name for name in names}
+    content = {position: (results / name).read_bytes() for position, name in positions.items()}
     content["README.txt"] = _readme(positions, study).encode()
     write_zip(content, target)
 
@@ -97,19 +93,3 @@ def caption_of(file: str, study: Study, contents: Iterable[Section]) -> str:
 
 def _description(section: Section, item: Item, study: Study) -> str:
     return f"{section.title}: {item.title}\n{plain_text(item.caption, study, item.labels_of)}"
-
-
-def pack(files: Iterable[str], target: str, study: Study) -> None:
-    """Write files of a study to an archive in its folder of results.
-
-    Parameters
-    ----------
-    files : iterable of str
-        Files below the folder of the archive, as in :func:`write_archive`.
-    target : str
-        Path of the archive.
-    study : Study
-        Checked configuration.
-    """
-    results = Path(target).parent
-    write_archive(results, [Path(path).relative_to(results).as_posix() for path in files], study, target)

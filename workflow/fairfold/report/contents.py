@@ -10,23 +10,24 @@ from typing import Any, NamedTuple
 
 from fairfold.core.config import load_yaml, setting
 from fairfold.core.project import REPORT
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, check_name, unknown_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 
-KINDS = (
-    "failures",
-    "figure",
-    "table",
-    "sentences",
-    "design",
-    "published",
-    "thresholds",
-    "certified",
-    "costs",
-    "versions",
-    "file",
-    "final",
-)
+KINDS = {
+    "figure": "path of a figure; in ``contents.yaml``, the name of a figure, whose declaration defines the entry",
+    "table": "path of a table",
+    "published": "path of the comparison with published numbers",
+    "thresholds": "path of the tables of decisions by threshold",
+    "certified": "path of the tables of certified decisions by target",
+    "final": "path of the likely label errors of final models, whose other tables are in the same folders",
+    "sentences": "path of the answers, whose details are shown",
+    "design": "path of the answers, whose sentences on groups, dates, weights and folds are shown",
+    "file": "path of a text file",
+    "costs": "path of the folder of benchmarks",
+    "failures": "paths of tables with a column ``reason``, shown if a reason is not empty",
+    "versions": "``true``, to show the versions of the software",
+}
+"""Kinds of entries, and what each needs."""
 _FILE_KINDS = ("figure", "table", "published", "thresholds", "certified", "final")
 PAGES = ("report", "papers")
 
@@ -35,13 +36,16 @@ PAGES = ("report", "papers")
 class Item:
     """Entry of the report.
 
-    The kind of an entry is the one of ``KINDS`` that is set. Paths are relative to ``results/``. In paths, ``*``
-    matches any text within one name.
+    Paths are relative to ``results/``. In paths, ``*`` matches any text within one name.
 
     Parameters
     ----------
     title : str
         Heading.
+    kind : str, default=""
+        What the entry shows, one of ``KINDS``. In ``contents.yaml``, the kind is the key of ``source``.
+    source : object, default=None
+        What the kind needs; see ``KINDS``.
     caption : str, default=""
         Text in reStructuredText, or the name of an ``.rst`` file in the folder of ``contents.yaml``.
     labels_of : str or None, default=None
@@ -57,29 +61,15 @@ class Item:
         Whether the report contains rows of a table. If False, it only links to the table.
     columns : sequence of str, default=()
         Columns of a table to show. By default, the first ones.
-    figure : str or None, default=None
-        Path of a figure. In ``contents.yaml``, the name of a figure, whose declaration defines the rest of the entry.
     spec : FigureSpec or None, default=None
         Declaration of the figure.
     alt : str, default=""
         Description of the figure for screen readers.
-    table, published, costs, file : str or None, default=None
-        Path of a table, of the comparison with published numbers, of the folder of benchmarks, or of a text file.
-    thresholds : str or None, default=None
-        Path of the tables of decisions by threshold.
-    certified : str or None, default=None
-        Path of the tables of certified decisions by target.
-    final : str or None, default=None
-        Path of the likely label errors that final models found. Other tables of the models are in the same folders.
-    sentences, design : str or None, default=None
-        Path of the answers, whose details are shown, or whose sentences on groups, dates, weights and folds.
-    failures : list of str or None, default=None
-        Paths of tables with a column ``reason``. Shown if a reason is not empty.
-    versions : bool or None, default=None
-        Whether to show software versions.
     """
 
     title: str
+    kind: str = ""
+    source: Any = None
     caption: str = ""
     labels_of: str | None = None
     when: str | None = None
@@ -87,35 +77,13 @@ class Item:
     open: bool = False
     embed: bool = True
     columns: Sequence[str] = ()
-    figure: str | None = None
     spec: FigureSpec | None = None
     alt: str = ""
-    table: str | None = None
-    published: str | None = None
-    costs: str | None = None
-    thresholds: str | None = None
-    certified: str | None = None
-    file: str | None = None
-    final: str | None = None
-    sentences: str | None = None
-    design: str | None = None
-    failures: list[str] | None = None
-    versions: bool | None = None
-
-    @property
-    def kind(self) -> str:
-        """Kind of the entry, one of ``KINDS``."""
-        return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
     def pattern(self) -> str | None:
         """Pattern of the files of an entry that shows figures or tables, else None."""
         return self.source if self.kind in _FILE_KINDS else None
-
-    @property
-    def source(self) -> Any:
-        """Value of the attribute ``kind``, such as the path of a table."""
-        return getattr(self, self.kind)
 
 
 @dataclass(frozen=True)
@@ -229,26 +197,27 @@ def item_of_figure(spec: FigureSpec) -> Item:
     """
     caption = spec.caption or spec.name.replace("*", "").rstrip("_") + ".rst"
     when = spec.labels_of, spec.when, spec.several
-    return Item(spec.title, caption, *when, open=spec.open, figure=spec.file, spec=spec, alt=spec.alt)
+    return Item(spec.title, "figure", spec.file, caption, *when, open=spec.open, spec=spec, alt=spec.alt)
 
 
 def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
     """Convert an entry of the file to an item, and look up the figure that it names."""
     if (name := entry.get("figure")) is not None:
-        if name not in specs:
-            raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
+        check_name("figure", name, specs, ConfigError, where)
         return item_of_figure(specs[name])
-    item = _checked(Item, entry, where)
-    if not any(kind in entry for kind in KINDS):
+    kind = next((kind for kind in KINDS if kind in entry), "")
+    others = {key: value for key, value in entry.items() if key not in KINDS}
+    item = _checked(Item, {**others, "kind": kind, "source": entry.get(kind)}, where)
+    if not kind:
         raise ConfigError(f"{where}, {item.title!r}: the entry shows nothing. Give it one of {', '.join(KINDS)}.")
     return item
 
 
 def _checked(kind: type, entry: Mapping[str, Any], where: str) -> Any:
-    known = [each.name for each in fields(kind)]
-    if unknown := [key for key in entry if key not in known]:
-        raise ConfigError(f"{where}: {unknown_name('key', unknown[0], known)}")
-    if "title" not in entry:
+    known = [*KINDS, *(each.name for each in fields(kind))]
+    for key in entry:
+        check_name("key", key, known, ConfigError, where)
+    if not entry.get("title"):
         raise ConfigError(f"{where}: {dict(entry)} has no title. Add one.")
     return kind(**entry)
 

@@ -14,7 +14,7 @@ import pandas as pd
 from fairfold import __version__
 from fairfold.answer.answer import ANSWER, load
 from fairfold.core.config import setting
-from fairfold.core.files import read_json, write_text
+from fairfold.core.files import read_csv, read_json, write_text
 from fairfold.core.versions import gather_versions
 from fairfold.report.certified import target_chooser
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
@@ -24,7 +24,7 @@ from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
-from fairfold.report.tables import table_html, table_of, table_of_file
+from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render, text_html
 from fairfold.report.thresholds import threshold_chooser
 from fairfold.report.verdicts import title_of, verdict_card
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _TITLES = {"papers": "Parts of papers"}
+_OF_ONE_FILE = ("sentences", "design", "published", "file")  # Kinds of entries that need the file of their source.
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def render_report(
 def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
     files = [file for file in sorted(all_files) if re.fullmatch(r"(figures|tables)/.*\.(png|csv)", file)]
     items = [
-        Item(file, alt=file, figure=file) if file.endswith(".png") else Item(file, table=file)
+        Item(file, "figure" if file.endswith(".png") else "table", file, alt=file)
         for file in files
         if not owner(file, contents)
     ]
@@ -144,7 +145,8 @@ def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
 def _section(section: Section, inputs: Inputs) -> dict[str, Any]:
     items, absent, more = [], [], []
     for position, entry in enumerate(entry for entry in section.items if is_on(entry, inputs.study)):
-        content = _BUILDERS[entry.kind](entry, inputs)
+        is_absent = entry.kind in _OF_ONE_FILE and entry.source not in inputs.files
+        content = None if is_absent else _BUILDERS[entry.kind](entry, inputs)
         if content is None:
             absent.append(entry.title)
         elif content and not entry.embed:
@@ -205,30 +207,24 @@ def _embedded(file: str, name: str, entry: Item, inputs: Inputs) -> dict[str, An
     links = {"file": file, "name": name, "title": entry.title}
     if not entry.embed:
         return {**links, "html": None}
-    table = table_of_file(inputs.results / file, columns=entry.columns)
+    table = table_of(read_csv(inputs.results / file, dtype=str), columns=entry.columns)
     sizes = {"n_rows": table.n_rows, "n_shown": len(table.rows), "n_columns": table.n_columns}
     return {**links, **sizes, "html": table_html(table, entry.title), "n_columns_shown": len(table.columns)}
 
 
-def _sentences(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
-    if entry.source not in inputs.files:
-        return None
+def _sentences(entry: Item, inputs: Inputs) -> dict[str, Any]:
     return {"groups": {name: answer.details for name, answer in load(inputs.results / entry.source).items()}}
 
 
-def _design(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
+def _design(entry: Item, inputs: Inputs) -> dict[str, Any]:
     """Return sentences on groups, dates, weights and folds, or an empty dict if none is declared."""
-    if entry.source not in inputs.files:
-        return None
     answers = load(inputs.results / entry.source)
     several = len(answers) > 1
     found = [f"{name}: {each}" if several else each for name, answer in answers.items() for each in answer.design]
     return {"sentences": found, "tables": []} if found else {}
 
 
-def _published(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
-    if entry.source not in inputs.files:
-        return None
+def _published(entry: Item, inputs: Inputs) -> dict[str, Any]:
     comparison = _read(entry.source, inputs)
     tables = [_embedded(entry.source, "", entry, inputs)] if len(comparison) else []
     return {"sentences": published_sentences(comparison), "tables": tables}
@@ -277,9 +273,7 @@ def _versions(entry: Item, inputs: Inputs) -> dict[str, Any]:
     return {"tables": [{"name": "", "html": table_html(table_of(gather_versions()), "Versions"), "file": None}]}
 
 
-def _file(entry: Item, inputs: Inputs) -> dict[str, Any] | None:
-    if entry.source not in inputs.files:
-        return None
+def _file(entry: Item, inputs: Inputs) -> dict[str, Any]:
     return {"file": entry.source, "text": (inputs.results / entry.source).read_text(encoding="utf-8")}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +12,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairfold.core.digits import decimals_of
-from fairfold.core.files import NAMES, NAMES_OR_NUMBERS, read_csv
+from fairfold.core.files import NAMES, NAMES_OR_NUMBERS
 from fairfold.metrics.registry import METRICS
 from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
@@ -125,26 +124,6 @@ def table_of(
     rows = list(zip(*(column.cells for column in formatted), strict=True))
     same = {name: each[name].cells[0].text for name in chosen if varying and name not in varying}
     return Table(formatted, rows, len(data), data.shape[1], {name: text for name, text in same.items() if text})
-
-
-def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT, columns: Sequence[str] = ()) -> Table:
-    """Format the first rows of a CSV file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Path of the file. Text such as ``NA`` is not changed.
-    most_rows : int, default=60
-        Number of rows to format.
-    columns : sequence of str, default=()
-        Columns to format, see :func:`table_of`.
-
-    Returns
-    -------
-    Table
-        Formatted table.
-    """
-    return table_of(read_csv(path, dtype=str), most_rows, columns)
 
 
 def table_html(table: Table, title: str) -> Markup:
