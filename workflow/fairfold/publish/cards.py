@@ -13,12 +13,11 @@ from markupsafe import Markup
 from fairfold import __version__
 from fairfold.core.files import write_json, write_text
 from fairfold.metrics.registry import METRICS
-from fairfold.publish.facts import Facts
+from fairfold.publish.facts import LABEL_SCORES, RECOMMENDATION, Facts
 from fairfold.publish.methods import references
 from fairfold.publish.sentences import page, phrase_of, sentences, state, without_citations
 
 _SETTINGS = "## Settings and versions"
-_LABEL_SCORES = ("average_precision", "roc_auc", "mcc")
 
 
 def write_cards(facts: Facts, folder: Path) -> None:
@@ -54,12 +53,11 @@ def _settings(facts: Facts, dataset: str) -> str:
 
 
 def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:
-    rows = facts.of("tables/recommendation.csv", dataset)
-    rows = rows[rows["model"] == model] if len(rows) else rows
+    rows = facts.of(RECOMMENDATION, dataset, model=model)
     if dataset in facts.checked:
         rows = _by_checked_cells(rows, facts.of(f"recommendation/checked/{dataset}.csv", dataset))
     labels = facts.of(f"final/{dataset}/label_scores.csv", dataset)
-    by_label = ["label", "n_positives", *(name for name in _LABEL_SCORES if name in labels)]
+    by_label = ["label", "n_positives", *(name for name in LABEL_SCORES if name in labels)]
     columns = {"mean": "value", "low": "low", "high": "high", "observed": "on_observed_labels", "n_folds": "n_folds"}
     scores = rows.rename(columns=columns)[["metric", *columns.values()]] if len(rows) else rows
     return {

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from fairfold.datasets.settings import OwnDataset
     from fairfold.settings import Study
 
-SCORES = "tables/weak_label_scores.csv"
+SCORES, RECOMMENDATION = "tables/weak_label_scores.csv", "tables/recommendation.csv"
+LABEL_SCORES = ("average_precision", "roc_auc", "mcc")
+"""Scores of single labels in tables and model cards."""
 LEAD = metrics_of("ranking")[0]
 
 
@@ -244,53 +246,28 @@ class Facts:
             self.memo[path] = read_results(self.results / path) if self.has(path) else pd.DataFrame()
         return self.memo[path]
 
-    def of(self, path: str, dataset: str) -> pd.DataFrame:
-        """Return the rows of a table of results for a dataset.
+    def of(self, table: str | pd.DataFrame, dataset: str, **values: object) -> pd.DataFrame:
+        """Return the rows of a table for a dataset.
 
         Parameters
         ----------
-        path : str
-            Path relative to the folder of results.
+        table : str or DataFrame
+            Table, or its path relative to the folder of results.
         dataset : str
             Identifier of the dataset.
+        **values : object
+            Values of other columns.
 
         Returns
         -------
         DataFrame
-            Rows of the dataset; all rows if the table has no column ``dataset``.
+            Rows with these values. A column that the table lacks, such as ``dataset``, selects nothing.
         """
-        table = self.table(path)
-        return table[table["dataset"] == dataset] if "dataset" in table else table
-
-    def chosen(self, dataset: str) -> pd.DataFrame:
-        """Return the settings that the final model of a dataset chose.
-
-        Parameters
-        ----------
-        dataset : str
-            Identifier of the dataset.
-
-        Returns
-        -------
-        DataFrame
-            Rows of ``chosen_settings``.
-        """
-        return self.chosen_settings[self.chosen_settings["dataset"] == dataset]
-
-    def folds_of(self, dataset: str) -> pd.DataFrame:
-        """Return the numbers of samples and positives in each fold of a dataset.
-
-        Parameters
-        ----------
-        dataset : str
-            Identifier of the dataset.
-
-        Returns
-        -------
-        DataFrame
-            Rows of ``folds``; empty if the study has not split the dataset.
-        """
-        return self.folds[self.folds["dataset"] == dataset]
+        rows = self.table(table) if isinstance(table, str) else table
+        for column, value in {"dataset": dataset, **values}.items():
+            if column in rows:
+                rows = rows[rows[column] == value]
+        return rows
 
     def size(self, dataset: str) -> Mapping[str, Any] | None:
         """Return the row of a dataset in the table of sizes.

@@ -25,7 +25,7 @@ from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import MOST_NAMES, listed
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
-from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
+from fairfold.publish.facts import LEAD, RECOMMENDATION, SCORES, Facts, notes_of
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 
@@ -207,19 +207,18 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     sources = [each for each in facts.sources if each.dataset == name]
     own = _own(name, facts)
     path = f"datasets/{name}.audit.csv"
-    audit = facts.table(path) if facts.has(path) else None
+    audit = facts.table(path) if name in facts.own and facts.has(path) else None
     if audit is not None and audit.empty:
         audit = pd.DataFrame(columns=["severity", "check", "message"])
     labels = facts.of(f"final/{name}/label_scores.csv", name)
     labels = labels[labels["n_positives"] >= FEW_POSITIVES].dropna(subset="roc_auc") if len(labels) else labels
     return {
         **{"name": name, "suffix": _suffix(name, facts), "is_own": name in facts.own},
-        **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
+        **{"folds": facts.of(facts.folds, name), "is_all_tested": _is_all_tested(name, facts)},
         **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
         **{"n_rounded": facts.n_rounded.get(name), "calibration": _calibration(name, facts)},
         **{"decided": _decided(name, facts), "detected": _detected(name, facts)},
         "random_tests": _random_tests(name, facts),
-        "random_rows": list(_tested(name, facts).itertuples()),
         "rate_if_hard": _rate_if_hard(name, facts),
         "hardest": labels.iloc[0] if len(labels) else None,
         "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
@@ -238,9 +237,9 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "size": facts.size(name),
         "files": [f"{each.name.rsplit('/', 1)[-1]}, SHA-256 {each.sha256}" for each in sources if each.path],
         "about": [each.about for each in sources if each.about],
-        "outcomes": facts.outcomes[facts.outcomes["dataset"] == name],
-        "columns": facts.predictors[facts.predictors["dataset"] == name].drop_duplicates("column"),
-        "audit": audit if name in facts.own else None,
+        "outcomes": facts.of(facts.outcomes, name),
+        "columns": facts.of(facts.predictors, name).drop_duplicates("column"),
+        "audit": audit,
         "answer": (answer := facts.answers.get(name)),
         "best": answer and answer.best,
         "metric_name": answer and METRICS[answer.metric].name,
@@ -254,7 +253,7 @@ def _own(name: str, facts: Facts) -> OwnDataset:
 
 def _is_all_tested(name: str, facts: Facts) -> bool:
     """Return whether each sample of a dataset is tested equally often, by models of other samples of any time."""
-    folds, size = facts.folds_of(name), facts.size(name)
+    folds, size = facts.of(facts.folds, name), facts.size(name)
     if size is None or len(folds) < 2 or _own(name, facts).dates:
         return False
     return bool(folds["test_samples"].sum() == size["n_samples"] * facts.study.folds.n_repeats)
@@ -262,8 +261,8 @@ def _is_all_tested(name: str, facts: Facts) -> bool:
 
 def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the scores of the first model with a learning curve by number of training samples."""
-    curves = facts.of("tables/sample_curves.csv", name)
-    rows = curves[curves["metric"] == LEAD].dropna(subset="score") if "metric" in curves else curves[:0]
+    rows = facts.of("tables/sample_curves.csv", name, metric=LEAD)
+    rows = rows.dropna(subset="score") if len(rows) else rows
     if rows.empty:
         return None
     rows = rows[rows["model"] == rows["model"].iloc[0]]
@@ -283,28 +282,20 @@ def _compared(name: str, rows: pd.DataFrame, facts: Facts) -> float:
     curves, repeats = facts.study.weak_labels.sample_curves, facts.study.folds.n_repeats
     if curves.missing_rate or curves.n_repeats != repeats or not (rows["times"] == 1).any():
         return float("nan")
-    found = _leading(name, LEAD, facts)
-    found = found[(found["model"] == rows["model"].iloc[0]) & (found["missing_rate"] == 0)] if len(found) else found
+    found = facts.of(RECOMMENDATION, name, metric=LEAD, model=rows["model"].iloc[0], missing_rate=0)
     return float(found["observed"].iloc[0]) if len(found) else float("nan")
 
 
-def _leading(name: str, metric: str, facts: Facts) -> pd.DataFrame:
-    """Return the scores of the compared models by a metric."""
-    rows = facts.of("tables/recommendation.csv", name)
-    return rows[rows["metric"] == metric] if len(rows) else rows
-
-
-def _decided(name: str, facts: Facts) -> SimpleNamespace | None:
-    """Return the interval of the decisions of the best model."""
-    rows = _leading(name, DECIDING, facts)
-    rows = rows[rows["model"] == facts.bests.get(name)].dropna(subset="low") if len(rows) else rows
-    return SimpleNamespace(low=rows["low"].iloc[0], high=rows["high"].iloc[0]) if len(rows) else None
+def _decided(name: str, facts: Facts) -> Any:
+    """Return the row of the best model by the score of decisions, which has an interval, or None."""
+    rows = facts.of(RECOMMENDATION, name, metric=DECIDING, model=facts.bests.get(name))
+    return next(rows.dropna(subset="low").itertuples(), None) if len(rows) else None
 
 
 def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the differences that the test finds, and the worst model that is not significantly different."""
     answer = facts.answers.get(name)
-    rows = _leading(name, answer.metric, facts) if answer else pd.DataFrame()
+    rows = facts.of(RECOMMENDATION, name, metric=answer.metric) if answer else pd.DataFrame()
     if answer is None or "detectable" not in rows:
         return None
     rows = rows[rows["model"].isin(answer.alike)].dropna(subset="detectable")
@@ -317,24 +308,18 @@ def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
 
 def _calibration(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the mean error of probabilities of the final model, or of the best one, for observed labels."""
-    model, table = facts.finals.get(name, facts.bests.get(name)), facts.table(f"tables/reliability/{name}.csv")
-    rows = table[table["model"] == model] if len(table) else table
+    model = facts.finals.get(name, facts.bests.get(name))
+    rows = facts.of(f"tables/reliability/{name}.csv", name, model=model)
     if rows.empty:
         return None
     error = ((rows["probability"] - rows["share"]).abs() * rows["n"]).sum() / rows["n"].sum()
     return SimpleNamespace(model=model, error=error)
 
 
-def _random_tests(name: str, facts: Facts) -> list[tuple[str, str]]:
-    """Return the tests of whether labels are missing at random, and their conclusions."""
-    done = _tested(name, facts)
-    return list(zip(done["test"], done["conclusion"], strict=True)) if len(done) else []
-
-
-def _tested(name: str, facts: Facts) -> pd.DataFrame:
+def _random_tests(name: str, facts: Facts) -> list[Any]:
     """Return the tests of whether labels are missing at random that were possible."""
     table = facts.of("tables/scar_tests.csv", name)
-    return table.dropna(subset="p_value") if len(table) else table
+    return list(table.dropna(subset="p_value").itertuples()) if len(table) else []
 
 
 def _rate_if_hard(name: str, facts: Facts) -> float | None:
@@ -349,7 +334,7 @@ def _hidden(name: str, facts: Facts) -> list[SimpleNamespace]:
     rates = facts.of("tables/missing_rates.csv", name)
     if "hidden_share" not in rates or facts.outcomes.empty:
         return []
-    n = facts.outcomes.loc[facts.outcomes["dataset"] == name, "positives"].sum()
+    n = facts.of(facts.outcomes, name)["positives"].sum()
     rows = rates[rates["hidden_rate"] > 0].dropna(subset="hidden_share").itertuples()
     return [SimpleNamespace(rate=f"{row.hidden_rate} %", n=n * row.hidden_share / 100) for row in rows]
 
@@ -411,7 +396,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     """Return the values of all templates."""
     study, sizes = facts.study, {name: size for name in facts.datasets if (size := facts.size(name))}
     score = study.weak_labels.scoring
-    tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
+    tests, rates = facts.table(RECOMMENDATION), facts.table("tables/missing_rates.csv")
     intervals = facts.table("tables/complete_scores.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
     has = {"data": sizes, "scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
@@ -475,9 +460,8 @@ def _fits(facts: Facts) -> dict[str, Any]:
     measured = curves[(curves["kind"] == "measured") & (curves["metric"] == LEAD)] if "kind" in curves else curves[:0]
     groups = measured.groupby(["dataset", "model"], sort=False) if len(measured) else ()
     precision = {name: facts.of(f"final/{name}/label_error_precision.csv", name) for name in facts.finals}
-    folders = [
-        f"tables/chosen_settings{_suffix(name, facts)}.csv" for name in facts.datasets if len(facts.chosen(name))
-    ]
+    chosen = {*facts.chosen_settings["dataset"]}
+    folders = [f"tables/chosen_settings{_suffix(name, facts)}.csv" for name in facts.datasets if name in chosen]
     return {
         **{"n_fits": len(done), "reference": facts.reference, "chosen_files": folders},
         "shares": [f"{rate} %" for rate in sorted(done["missing_rate"].unique())],
@@ -540,7 +524,7 @@ def _forest_changes(facts: Facts) -> list[str]:
 
 def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
     """Name the outcomes and the samples of a dataset."""
-    names = facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist()
+    names = facts.of(facts.outcomes, name)["label"].astype(str).tolist()
     labels = f"labels {_named(names)}".rstrip()
     return f"the {size['n_labels']:,} {labels} in the {size['n_samples']:,} samples of {name}"
 

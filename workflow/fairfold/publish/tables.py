@@ -12,7 +12,7 @@ import pandas as pd
 from fairfold.core.files import write_text
 from fairfold.core.formulas import protect_table
 from fairfold.metrics.registry import METRICS
-from fairfold.publish.facts import Facts, notes_of
+from fairfold.publish.facts import LABEL_SCORES, RECOMMENDATION, Facts, notes_of
 from fairfold.publish.methods import latex
 from fairfold.publish.sentences import page
 
@@ -34,7 +34,6 @@ _HYPERPARAMETERS = (
 )
 _CANDIDATES = "Candidates and automatic values of hyperparameters, by component, with the models that contain it."
 _OF_POOLS = " Stack+ uses other members for large data (of_large), many labels (of_many) and text (of_terms, of_text)."
-_LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARACTERS = 40, 4, 100  # of a table that fits on a page
 
@@ -88,7 +87,7 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
     }
     if len(facts.hyperparameters):
         has_pools = facts.hyperparameters["component"].str.contains(" > ", regex=False).any()
-        caption = _HYPERPARAMETERS + _OF_POOLS * bool(has_pools)
+        caption = _HYPERPARAMETERS + (_OF_POOLS if has_pools else "")
         cells = facts.hyperparameters.astype(str)
         yield PaperTable("hyperparameters", caption, cells.drop(columns="note", errors="ignore"), [])
         if len(notes := notes_of(facts.hyperparameters)):
@@ -96,14 +95,13 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
     for dataset in facts.datasets:
         suffix = f"-{dataset}" if several else ""
         for name, text in texts.items():
-            table = getattr(facts, name)
-            rows = table[table["dataset"] == dataset].drop(columns="dataset")
+            rows = facts.of(getattr(facts, name), dataset).drop(columns="dataset")
             if len(rows):
                 rows = rows.assign(**100 * rows[_SHARES]) if name == "outcomes" else rows
                 yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
         if len(scores := facts.of(f"recommendation/checked/{dataset}.csv", dataset)) and dataset in facts.checked:
             yield _checked_scores(scores, facts.answers[dataset], suffix)
-        elif len(scores := facts.of("tables/recommendation.csv", dataset)):
+        elif len(scores := facts.of(RECOMMENDATION, dataset)):
             yield _scores(scores, dataset, suffix, is_estimated=dataset in facts.estimated)
         if len(labels := facts.of(f"final/{dataset}/label_scores.csv", dataset)):
             yield _labels(labels, dataset, suffix)
@@ -189,7 +187,7 @@ def _estimate(row: pd.Series) -> str:
 def _labels(labels: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
     """Tabulate the score of the final model for each label."""
     cells = labels[["label", "n_positives"]].astype(str).rename(columns={"n_positives": "positives"})
-    for metric in (name for name in _LABELS if name in labels):
+    for metric in (name for name in LABEL_SCORES if name in labels):
         parts = labels[[metric, f"{metric}_low", f"{metric}_high"]].set_axis(["mean", "low", "high"], axis=1)
         cells[METRICS[metric].name] = parts.apply(_estimate, axis=1)
     model = labels["model"].iloc[0]
