@@ -29,6 +29,7 @@ from fairfold.ecoc.classifier import ECOCClassifier
 from fairfold.ecoc.coding import DESIGNS, make_coding
 from fairfold.ecoc.learners import PlattScaling, make_learner
 from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC
+from fairfold.papers.planes import grid_around
 
 _MARGIN = 0.1  # margin around the samples on a map, as a share of their range
 
@@ -281,10 +282,7 @@ def posterior_map(
     DataFrame
         Columns ``feature_1, feature_2, x, y, class, posterior``.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = _MARGIN * (high - low)
-    sides = np.linspace(low - margin, high + margin, n_points)
-    grid = np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)
+    grid = grid_around(X, _MARGIN, n_points)
     posterior = np.mean([each.posteriors(each.binary_scores(grid), **options) for each in model.models_], axis=0)
     wide = pd.DataFrame(posterior, columns=model.classes_).assign(x=grid[:, 0], y=grid[:, 1])
     table = wide.melt(["x", "y"], var_name="class", value_name="posterior")

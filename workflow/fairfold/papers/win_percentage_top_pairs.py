@@ -16,6 +16,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from fairfold.core.rounding import first_best
 from fairfold.core.seeds import seed_for
 from fairfold.evaluation.corrected_t import correlation_of_cross_validations, one_sided_p_values
+from fairfold.papers.planes import grid_around
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
@@ -187,17 +188,9 @@ def decision_maps(
     maps, points = [], []
     for panel in shown[["dataset", "classifier", "feature_1", "feature_2"]].to_dict("records"):
         plane = X[:, [panel["feature_1"], panel["feature_2"]]]
-        grid = _grid(plane)
+        grid = grid_around(plane, _MARGIN, _N_POINTS)
         model = make_gaussian(panel["classifier"])
         votes = sum(model.fit(plane[train], y[train]).predict(grid) == model.classes_[1] for train in trains)
         maps.append(pd.DataFrame({**panel, "x": grid[:, 0], "y": grid[:, 1], "share": votes / len(trains)}))
         points.append(pd.DataFrame({**panel, "x": plane[:, 0], "y": plane[:, 1], "class": y}))
     return pd.concat(maps, ignore_index=True), pd.concat(points, ignore_index=True)
-
-
-def _grid(plane: np.ndarray) -> np.ndarray:
-    """Create an even grid around all samples, row by row, shape (n_points, 2)."""
-    low, high = plane.min(axis=0), plane.max(axis=0)
-    margin = _MARGIN * (high - low)
-    sides = np.linspace(low - margin, high + margin, _N_POINTS)
-    return np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)
