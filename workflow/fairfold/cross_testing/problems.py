@@ -40,17 +40,7 @@ MAX_SPLITS = np.iinfo(np.int8).max  # The folds of a plan are int8.
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that the three procedures share.
-
-    Attributes
-    ----------
-    n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight
-        See :func:`~fairfold.cross_testing.nested_cross_validate`.
-    test_fraction, test_part
-        See :func:`~fairfold.cross_testing.cross_validate_and_test`.
-    n_inner_splits : int or None, default=None
-        Number of folds by which a candidate is chosen. ``None`` takes ``n_splits``.
-    """
+    """Settings that the three procedures share; see :func:`~fairfold.cross_testing.nested_cross_validate`."""
 
     n_splits: int = 5
     n_permutations: int = 0
@@ -62,25 +52,18 @@ class Settings:
     groups: ArrayLike | None = None
     exchange: Exchange = "groups"
     sample_weight: ArrayLike | None = None
-    test_fraction: float = 0.5
-    test_part: TestPart = "last"
     n_inner_splits: int | None = None
 
     def __post_init__(self) -> None:
         for name, n_splits in (("n_splits", self.n_splits), ("n_inner_splits", self.n_inner)):
             if not _is_whole(n_splits) or not 2 <= n_splits <= MAX_SPLITS:
                 raise SplitError(f"{name}: found {n_splits!r}. Give a whole number from 2 to {MAX_SPLITS}.")
-        if self.test_part not in get_args(TestPart):
-            raise SplitError(f"test_part: found {self.test_part!r}. Give 'last' or 'drawn'.")
         if not _is_whole(self.n_permutations) or self.n_permutations < 0:
             raise ModelError(f"n_permutations: found {self.n_permutations!r}. Give a whole number, 0 for no test.")
         if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
             raise ModelError(f"n_jobs: found {self.n_jobs!r}. Give a number of processes, or -1 for one per core.")
         if self.random_state is not None and not _is_whole(self.random_state):
             raise ModelError(f"random_state: found {self.random_state!r}. Give a whole number, or None for a new seed.")
-        fraction = self.test_fraction
-        if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
-            raise SplitError(f"test_fraction: found {fraction!r}. Give the share of the rows, between 0 and 1.")
 
     @property
     def n_inner(self) -> int:
@@ -105,6 +88,22 @@ class Settings:
         seed = secrets.randbits(32) if self.random_state is None else self.random_state
         uses = ("folds", "permutations", "draw", "test part")
         return {use: np.random.default_rng(seed_sequence(seed, use)) for use in uses}
+
+
+@dataclass(frozen=True)
+class HoldoutSettings(Settings):
+    """Settings of procedures with a test part; see :func:`~fairfold.cross_testing.cross_validate_and_test`."""
+
+    test_fraction: float = 0.5
+    test_part: TestPart = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.test_part not in get_args(TestPart):
+            raise SplitError(f"test_part: found {self.test_part!r}. Give 'last' or 'drawn'.")
+        fraction = self.test_fraction
+        if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
+            raise SplitError(f"test_fraction: found {fraction!r}. Give the share of the rows, between 0 and 1.")
 
 
 def _is_whole(value: object) -> bool:
@@ -213,7 +212,32 @@ class ClassProblem:
         return {"predictions": predictions, "accuracy": float(np.mean(predictions == self.y[tested]))}
 
 
-class LabelProblem:
+class _FilledFolds:
+    """Problem whose folds need samples of no particular class."""
+
+    settings: Settings
+
+    def check_folds(self, plan: Plan) -> None:
+        """Check that no fold is empty.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the rows.
+
+        Raises
+        ------
+        SplitError
+            If a fold is empty.
+        """
+        for purpose, fold_of, n_splits in _dealt(plan, self.settings):
+            sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
+            if not sizes.all():
+                found = f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty"
+                raise SplitError(f"n_splits: {found}. Give more rows, use fewer folds or change test_fraction.")
+
+
+class LabelProblem(_FilledFolds):
     """Data with multiple labels per sample: observed labels, and true labels for the tests.
 
     Parameters
@@ -265,21 +289,6 @@ class LabelProblem:
         self.make_folds: MakeFolds = unstratified_folds
         if settings.splitter is not None:
             self.make_folds = _folds_by(settings.splitter, self.y, self.groups)
-
-    def check_folds(self, plan: Plan) -> None:
-        """Check that no fold is empty.
-
-        Parameters
-        ----------
-        plan : Plan
-            Plan to check.
-
-        Raises
-        ------
-        SplitError
-            If a fold has no rows.
-        """
-        _check_filled(plan, self.settings)
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """Return the engine that trains and tests these classifiers.
@@ -341,7 +350,7 @@ class LabelProblem:
         }
 
 
-class NumberProblem:
+class NumberProblem(_FilledFolds):
     """Data with one number per sample, for regressors.
 
     Parameters
@@ -371,10 +380,6 @@ class NumberProblem:
         except (ValueError, TypeError) as error:
             raise DataError(f"y: {first_sentence(error)}. Give one finite number per sample.") from None
         self.X, self.settings = _check_features(X, len(self.y)), settings
-
-    def check_folds(self, plan: Plan) -> None:
-        """Check that no fold is empty, see :meth:`LabelProblem.check_folds`."""
-        _check_filled(plan, self.settings)
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """Return the engine that trains and tests these regressors."""
@@ -436,15 +441,6 @@ def as_problem(
         found = "Y_true, splitter, groups and sample_weight need several labels"
         raise DataError(f"y: {found}, but y has one class per sample. Give one column of 0/1 per label.")
     return NumberProblem(X, values, settings) if for_regressors else ClassProblem(X, values, settings)
-
-
-def _check_filled(plan: Plan, settings: Settings) -> None:
-    """Check that no fold is empty."""
-    for purpose, fold_of, n_splits in _dealt(plan, settings):
-        sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
-        if not sizes.all():
-            found = f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty"
-            raise SplitError(f"n_splits: {found}. Give more rows, use fewer folds or change test_fraction.")
 
 
 def _check_features(X: Matrix | ArrayLike, n_labeled: int, *, gaps: bool = False) -> Matrix:

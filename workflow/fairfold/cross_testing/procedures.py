@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ from fairfold.cross_testing.plans import (
     mean_scores,
     nested_plan,
 )
-from fairfold.cross_testing.problems import AnyProblem, Settings, Splitter, TestPart, as_problem
+from fairfold.cross_testing.problems import AnyProblem, HoldoutSettings, Settings, Splitter, as_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,19 +231,13 @@ def nested_cross_validate(
         groups,
         exchange,
         sample_weight,
-        n_inner_splits=n_inner_splits,
+        n_inner_splits,
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
 
 def cross_validate_and_test(
-    candidates: Candidates,
-    X: Matrix | ArrayLike,
-    y: Matrix | ArrayLike,
-    *,
-    test_fraction: float = 0.5,
-    test_part: TestPart = "last",
-    **settings: Any,
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, train it on that part and test it on the test part.
 
@@ -290,12 +284,11 @@ def cross_validate_and_test(
     >>> outcome.interpretable, len(outcome.tested)
     (('performance', 'parameters', 'model'), 30)
     """
-    chosen = Settings(test_fraction=test_fraction, test_part=test_part, **settings)
-    return _run([TESTING], candidates, X, y, chosen)[TESTING]
+    return _run([TESTING], candidates, X, y, HoldoutSettings(**settings))[TESTING]
 
 
 def cross_validate_and_cross_test(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, and cross-test it on the test part.
 
@@ -341,11 +334,11 @@ def cross_validate_and_cross_test(
     >>> outcome.interpretable, np.bincount(outcome.fold)
     (('performance', 'parameters'), array([6, 6, 6, 6, 6]))
     """
-    return _run([CROSS_TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[CROSS_TESTING]
+    return _run([CROSS_TESTING], candidates, X, y, HoldoutSettings(**settings))[CROSS_TESTING]
 
 
 def compare_procedures(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
 ) -> dict[str, Outcome]:
     """Run all three procedures on the same data.
 
@@ -388,7 +381,7 @@ def compare_procedures(
     >>> {name: len(outcome.tested) for name, outcome in sorted(outcomes.items())}
     {'cv_cross_testing': 30, 'cv_testing': 30, 'nested_cv': 60}
     """
-    return _run(INTERPRETABLE, candidates, X, y, Settings(test_fraction=test_fraction, **settings))
+    return _run(INTERPRETABLE, candidates, X, y, HoldoutSettings(**settings))
 
 
 def _run(
@@ -426,7 +419,7 @@ def _run_together(
         orders = draw_orders(*drawn, problem.groups, settings.exchange)
         permuted = mean_scores(engine.run(plan, orders).totals, plans, problem.weights)
     chosen = [named[index] for index in found.chosen[0]]
-    n_fits_to_choose = len(named) * len(chosen) * settings.n_inner * (len(named) > 1)
+    n_fits_to_choose = len(named) * len(chosen) * settings.n_inner if len(named) > 1 else 0
     return {
         procedure: Outcome(
             procedure=procedure,
@@ -455,8 +448,9 @@ def _make_plans(
     if procedures == [NESTED]:
         plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds, settings.n_inner)]
     else:
-        n_test = holdout_size(len(problem.units), float(settings.test_fraction))
-        drawn = settings.test_part == "drawn"
+        holdout = cast(HoldoutSettings, settings)
+        n_test = holdout_size(len(problem.units), float(holdout.test_fraction))
+        drawn = holdout.test_part == "drawn"
         testing, cross_testing = holdout_plans(
             problem.units,
             settings.n_splits,
