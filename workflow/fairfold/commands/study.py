@@ -233,8 +233,8 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
         lists = {name: value if isinstance(value, list) else [value] for name, value in chosen.items()}
         words = [f"--{name.replace('_', '-')} {' '.join(map(str, values))}" for name, values in lists.items()]
         labels = f" and {n_labels:,} labels" if n_labels > MANY_LABELS else ""
-        advice = " With --models, add gcForest+ if it may take ten times as long as RF+ET."
-        deep = advice * (chosen.get("models") == _MODELS_OF_MANY)
+        leaves_out_deep = chosen.get("models") == _MODELS_OF_MANY
+        deep = " With --models, add gcForest+ if it may take ten times as long as RF+ET." if leaves_out_deep else ""
         print(
             f"{options.table} has about {n_rows:,} rows{labels}. To save time, the study uses {', '.join(words)}. Set "
             f"these options for a study of all ({N_SPLITS} folds, missing rates {_RATES}, and any models).{deep}",

@@ -78,7 +78,8 @@ def unpack(
     if unlisted := sorted(data - listed.keys()):
         raise DataError(f"{crate}: {METADATA} lists no data file {unlisted[0]} with its checksum. Use another archive.")
     needed = {*code, *(name for name in data if name.startswith(_DATA))}
-    if (name := next((name for name in listed if name not in needed and not _is_check(name)), None)) is not None:
+    checks = {name for name in listed if name.startswith(f"{CHECKS}/") and name.endswith(".csv")}
+    if (name := next((name for name in listed if name not in needed | checks), None)) is not None:
         raise DataError(
             f"{crate}: the study does not need the file {name} that {METADATA} lists as its input. Use another archive."
         )
@@ -123,10 +124,6 @@ def _code(crate: Path, study: Study, listed: Collection[str], *, is_allowed: boo
     if runs:
         print(f"The study runs code that is not part of fairfold: {what}.", file=sys.stderr)
     return files
-
-
-def _is_check(name: str) -> bool:
-    return name.startswith(f"{CHECKS}/") and name.endswith(".csv")
 
 
 def _root(crate: Path) -> Path | zipfile.Path:

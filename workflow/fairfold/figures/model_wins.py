@@ -61,8 +61,9 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
         panel.xaxis.set_minor_formatter("")
         panel.set(xlim=(part["n_draws"].min(), max(part["n_draws"].max(), 2)), ylim=(-3, 103))
         first, title = part.iloc[0], titles.get((metric, dataset), "")
-        heading = f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets\n"
-        panel.set_title((heading * (metric == metrics[0]) + title).strip())
+        if metric == metrics[0]:
+            title = f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets\n{title}"
+        panel.set_title(title.strip())
     for panel, metric in zip(axes[:, 0], metrics, strict=True):
         panel.set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
     for panel in axes[-1]:

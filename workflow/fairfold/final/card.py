@@ -116,13 +116,15 @@ def model_card(
         Text in Markdown.
     """
     frequency = settings.get("label_frequency", data.label_frequency())
+    scored = _scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)
+    certified = _certified(curves) if curves is not None else ()
     return "\n".join(
         [
             *_head(data, name),
             *_data(data, *checked),
             *_labels(data, frequency, is_checked=checked[0] > 0),
-            *(_scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)),
-            *(_certified(curves) if curves is not None else ()),
+            *scored,
+            *certified,
             *_limits(elsewhere, corrects=is_corrected(frequency), is_checked=checked_scores is not None),
             *_made(settings, seed, weights),
         ]
