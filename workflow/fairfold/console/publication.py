@@ -162,7 +162,9 @@ def _jobs(folder: Path) -> pd.DataFrame:
         raise StudyError(f"{folder}: Snakemake cannot list the files of the study: {last}")
     rows = [
         {
-            **{"file": row["output_file"], "rule": row["rule"], "inputs": row["input-file(s)"].replace(" ", "")},
+            "file": row["output_file"],
+            "rule": row["rule"],
+            "inputs": row["input-file(s)"].replace(" ", ""),
             "job": Path(row["log-file(s)"].split(",")[0]).stem,
             "ended": None if row["date"] == "-" else datetime.strptime(row["date"], _DATE).astimezone().isoformat(),
             "is_done": row["status"] == "ok" and row["plan"] == "no update",

@@ -65,7 +65,10 @@ _LOSSES = (
 )
 BINARY_LOSSES: Mapping[str, BinaryLoss] = {loss.name: loss for loss in _LOSSES}
 DEFAULT_LOSSES: Mapping[str, str] = {
-    **{"margin": "hinge", "probability": "quadratic", "exponential": "exponential", "logit": "binodeviance"}
+    "margin": "hinge",
+    "probability": "quadratic",
+    "exponential": "exponential",
+    "logit": "binodeviance",
 }
 
 

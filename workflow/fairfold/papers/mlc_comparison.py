@@ -194,11 +194,19 @@ def rank_among(scores: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
         best = (direction * others).idxmax()
         rows.append(
             {
-                **{"dataset": dataset, "model": model, "metric": metric, "objective": objective, "mean": mean},
-                **{"se": part["value"].sem(), "best": others[best], "best_method": best},
+                "dataset": dataset,
+                "model": model,
+                "metric": metric,
+                "objective": objective,
+                "mean": mean,
+                "se": part["value"].sem(),
+                "best": others[best],
+                "best_method": best,
                 "rank": np.nan if metric in UNRANKED or (dataset, metric) in IMPOSSIBLE else 1 + n_better,
-                **{"n_methods": len(others), "is_comparable": dataset not in NOT_COMPARABLE},
-                **{"n_splits": len(part), "seconds": part["seconds"].mean()},
+                "n_methods": len(others),
+                "is_comparable": dataset not in NOT_COMPARABLE,
+                "n_splits": len(part),
+                "seconds": part["seconds"].mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -225,9 +233,12 @@ def summarize_ranks(ranks: pd.DataFrame) -> pd.DataFrame:
         lost = part[part["rank"] > 1].sort_values("rank", ascending=False)
         rows.append(
             {
-                **{"metric": metric, "mean_rank": part["rank"].mean(), "worst_rank": int(part["rank"].max())},
+                "metric": metric,
+                "mean_rank": part["rank"].mean(),
+                "worst_rank": int(part["rank"].max()),
                 "wins": int((part["rank"] == 1).sum()),
-                **{"ahead": int((gain > 2 * part["se"]).sum()), "behind": int((gain < -2 * part["se"]).sum())},
+                "ahead": int((gain > 2 * part["se"]).sum()),
+                "behind": int((gain < -2 * part["se"]).sum()),
                 "n_datasets": len(part),
                 "lost": " ".join(f"{row.dataset} ({row.rank:.0f})" for row in lost.itertuples()),
             }

@@ -37,7 +37,11 @@ def write_cards(facts: Facts, folder: Path) -> None:
         has_file = facts.study.publish.with_data
         metadata = yaml.safe_dump(_metadata(dataset, model, named, has_file), sort_keys=False, allow_unicode=True)
         about = {
-            **{"dataset": dataset, "model": model, "metadata": Markup(metadata), "scores": named, "has_file": has_file},
+            "dataset": dataset,
+            "model": model,
+            "metadata": Markup(metadata),
+            "scores": named,
+            "has_file": has_file,
             "phrase": without_citations(phrase_of(model, facts)),
             "settings": Markup(_settings(facts, dataset)),
             "citation": Markup(references([], ["fairfold"])),

@@ -92,7 +92,8 @@ def _authors(facts: Facts) -> list[Entity]:
     return [
         {
             "@id": f"https://orcid.org/{author.orcid}" if author.orcid else f"#author-{number}",
-            **{"@type": "Person", "name": author.name},
+            "@type": "Person",
+            "name": author.name,
             **({"affiliation": author.affiliation} if author.affiliation else {}),
         }
         for number, author in enumerate(facts.study.publish.authors, start=1)
@@ -112,12 +113,16 @@ def _root(facts: Facts, files: Mapping[str, Entity], jobs: list[Entity]) -> Iter
     what = "Methods, tables, figures, checklists and provenance of a comparison of multilabel classifiers by fairfold."
     license_ = facts.study.publish.data_license or "The authors have not stated a license."
     yield {
-        **{"@id": "./", "@type": "Dataset", **root, "description": what, "license": license_},
-        **{"conformsTo": _ids(_PROFILES), "mainEntity": {"@id": MAIN}, "hasPart": _ids(files)},
-        **{
-            "mentions": _ids([_RUN, *(job["id"] for job in jobs)]),
-            "author": _ids(each["@id"] for each in _authors(facts)),
-        },
+        "@id": "./",
+        "@type": "Dataset",
+        **root,
+        "description": what,
+        "license": license_,
+        "conformsTo": _ids(_PROFILES),
+        "mainEntity": {"@id": MAIN},
+        "hasPart": _ids(files),
+        "mentions": _ids([_RUN, *(job["id"] for job in jobs)]),
+        "author": _ids(each["@id"] for each in _authors(facts)),
     }
     for address, name in _PROFILES.items():
         yield {"@id": address, "@type": "CreativeWork", "name": name, "version": address.rsplit("/", 1)[1]}
@@ -132,7 +137,10 @@ def _jobs(facts: Facts, files: Mapping[str, Entity]) -> list[Entity]:
         inputs = dict.fromkeys(path for cell in rows["inputs"] for path in cell.split(",") if path)
         found.append(
             {
-                **{"id": f"#job-{number}", "rule": str(rule), "name": str(job), "ended": max(rows["ended"])},
+                "id": f"#job-{number}",
+                "rule": str(rule),
+                "name": str(job),
+                "ended": max(rows["ended"]),
                 "script": f"workflow/scripts/{rule}.py",
                 "inputs": [_place(path, files) for path in inputs],
                 "outputs": [_place(path, files) for path in rows["file"]],
@@ -159,9 +167,12 @@ def _workflow(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Ite
     keys = {f"#parameter-{key}": key for key in _parameters(facts)}
     named = {"name": "fairfold", "version": __version__, "license": "https://spdx.org/licenses/MIT"}
     files[MAIN] |= {
-        **{"@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"], **named},
-        **{"programmingLanguage": {"@id": _LANGUAGE}, "hasPart": _ids(tools)},
-        **{"input": _ids([*inputs, *keys]), "output": _ids(["#output"])},
+        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"],
+        **named,
+        "programmingLanguage": {"@id": _LANGUAGE},
+        "hasPart": _ids(tools),
+        "input": _ids([*inputs, *keys]),
+        "output": _ids(["#output"]),
         "step": _ids(f"#step-{rule}" for rule in rules),
         "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
     }

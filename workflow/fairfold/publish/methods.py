@@ -37,22 +37,20 @@ _PARAGRAPHS = {
 }
 _SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
-    **{
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\symbol{34}",  # \textquotedbl needs the package fontenc
-        "`": r"\textasciigrave{}",
-        "[": "{[}",
-        "]": "{]}",
-        "*": "{*}",
-        "^": r"\textasciicircum{}",
-        "−": "$-$",
-        "–": "--",
-        "†": r"\textdagger{}",
-    },
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",  # \textquotedbl needs the package fontenc
+    "`": r"\textasciigrave{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "–": "--",
+    "†": r"\textdagger{}",
 }
 _CHECKSUM = re.compile(r"\b[0-9a-f]{64}\b")
 Paragraphs = list[tuple[str, str]]

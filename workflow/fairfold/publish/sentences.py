@@ -213,16 +213,23 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     labels = facts.of(f"final/{name}/label_scores.csv", name)
     labels = labels[labels["n_positives"] >= FEW_POSITIVES].dropna(subset="roc_auc") if len(labels) else labels
     return {
-        **{"name": name, "suffix": _suffix(name, facts), "is_own": name in facts.own},
-        **{"folds": facts.of(facts.folds, name), "is_all_tested": _is_all_tested(name, facts)},
-        **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
-        **{"n_rounded": facts.n_rounded.get(name), "calibration": _calibration(name, facts)},
-        **{"decided": _decided(name, facts), "detected": _detected(name, facts)},
+        "name": name,
+        "suffix": _suffix(name, facts),
+        "is_own": name in facts.own,
+        "folds": facts.of(facts.folds, name),
+        "is_all_tested": _is_all_tested(name, facts),
+        "curve": _curve(name, facts),
+        "n_resamplings": facts.n_resamplings.get(name),
+        "n_rounded": facts.n_rounded.get(name),
+        "calibration": _calibration(name, facts),
+        "decided": _decided(name, facts),
+        "detected": _detected(name, facts),
         "random_tests": _random_tests(name, facts),
         "rate_if_hard": _rate_if_hard(name, facts),
         "hardest": labels.iloc[0] if len(labels) else None,
         "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
-        **{"hidden": _hidden(name, facts), "frequencies": _frequencies(name, facts)},
+        "hidden": _hidden(name, facts),
+        "frequencies": _frequencies(name, facts),
         "labels_are": facts.labels_are[name],
         "cautious": _is_rate_estimated(name, facts),
         "changes": _changes(name, facts) if name in facts.own else [],
@@ -367,7 +374,8 @@ def _by_labels(facts: Facts) -> dict[str, list[str]]:
         "unknown": [name for name, state in states.items() if state == "unknown"],
         "bounded": [name for name, state in states.items() if state == "unknown" and name not in facts.checked],
         "rate_estimated": [name for name in states if _is_rate_estimated(name, facts)],
-        **{"estimated": estimated, "as_given": [name for name in states if name not in estimated]},
+        "estimated": estimated,
+        "as_given": [name for name in states if name not in estimated],
         "corrected_finals": [name for name in corrected if facts.finals[name].endswith("+")],
     }
 
@@ -404,7 +412,11 @@ def _gather(facts: Facts) -> dict[str, Any]:
     own = {name: facts.own[name] for name in facts.datasets if name in facts.own}
     hidden = rates[rates["hidden_rate"] > 0] if "hidden_share" in rates and len(sizes) == 1 else rates[:0]
     return {
-        **{"config": study, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
+        "config": study,
+        "finals": facts.finals,
+        "names": names,
+        "version": __version__,
+        **_models(facts),
         "datasets": facts.datasets,
         "of_dataset": {name: _of_dataset(name, facts) for name in sizes},
         "bests": facts.bests,
@@ -421,8 +433,10 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "hidden_rates": [f"{rate} %" for rate in study.weak_labels.missing_rates if rate],
         **_by_labels(facts),
         "held": held_intervals(intervals, score),
-        **{"held_others": _held_others(intervals, score), "quality": _quality(facts, score)},
-        **{"limits": facts.limits, "has_notes": len(notes_of(facts.hyperparameters)) > 0},
+        "held_others": _held_others(intervals, score),
+        "quality": _quality(facts, score),
+        "limits": facts.limits,
+        "has_notes": len(notes_of(facts.hyperparameters)) > 0,
         "has_chances": "prob_best_better" in tests and tests["prob_best_better"].notna().any(),
         "forest_changes": _forest_changes(facts),
         "is_simultaneous": "difference_low" in tests and tests["difference_low"].notna().any(),
@@ -435,18 +449,26 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
         **_fits(facts),
         "is_repeated": study.folds.n_splits * study.folds.n_repeats > 1,
-        **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
+        "n_draws": facts.n_draws,
+        "n_hyperparameters": len(facts.hyperparameters),
         "has_file": facts.has,
-        **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
-        **{"is_recorded": facts.is_recorded, "few_positives": FEW_POSITIVES},
+        "source": facts.memo.get("source"),
+        "figures": facts.memo.setdefault("figures", []),
+        "is_recorded": facts.is_recorded,
+        "few_positives": FEW_POSITIVES,
         "has_unmeasured": facts.outcomes["unmeasured"].any() if len(facts.outcomes) else False,
         "has_gaps": facts.predictors["missing"].any() if len(facts.predictors) else False,
-        **{"state": state(facts), "is_finished": facts.missing.empty},
+        "state": state(facts),
+        "is_finished": facts.missing.empty,
         "is_rare": bool(_rare_labels(facts)),
         "software": dict(facts.software.itertuples(index=False)),
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
-        **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
-        **{"certified": facts.certified, "held_out": facts.held_out, "certified_precision": f"{100 * PRECISION:g}"},
+        "decisive": METRICS[DECIDING].name,
+        "deciding_metric": DECIDING,
+        "checked": facts.checked,
+        "certified": facts.certified,
+        "held_out": facts.held_out,
+        "certified_precision": f"{100 * PRECISION:g}",
         **_about_score(score),
         "is_estimated": facts.estimated and len(_tried(intervals, score)),
     }
@@ -463,7 +485,9 @@ def _fits(facts: Facts) -> dict[str, Any]:
     chosen = {*facts.chosen_settings["dataset"]}
     folders = [f"tables/chosen_settings{_suffix(name, facts)}.csv" for name in facts.datasets if name in chosen]
     return {
-        **{"n_fits": len(done), "reference": facts.reference, "chosen_files": folders},
+        "n_fits": len(done),
+        "reference": facts.reference,
+        "chosen_files": folders,
         "shares": [f"{rate} %" for rate in sorted(done["missing_rate"].unique())],
         "curves": [
             {"dataset": dataset, "model": model, "n_fits": int(rows["n_folds"].sum())}
@@ -560,9 +584,12 @@ def _about_score(score: str) -> dict[str, Any]:
     others = {name: metric for name, metric in BASIC_METRICS.items() if name != score}
     is_of_decisions = METRICS[score].use == "threshold"
     return {
-        **{"lead": METRICS[score].label, "is_gain": METRICS[score].direction > 0, "is_by_default": score == LEAD},
+        "lead": METRICS[score].label,
+        "is_gain": METRICS[score].direction > 0,
+        "is_by_default": score == LEAD,
         "is_correctable": METRICS[score].correction is not None,
-        **{"is_of_decisions": is_of_decisions, "decides_for_score": score in FURTHER_METRICS and is_decided(score)},
+        "is_of_decisions": is_of_decisions,
+        "decides_for_score": score in FURTHER_METRICS and is_decided(score),
         "ranking": [metric.label for metric in others.values() if metric.use == "ranking"],
         "deciding": [metric.label for metric in others.values() if metric.use == "threshold"],
     }
@@ -580,11 +607,14 @@ def _models(facts: Facts) -> dict[str, Any]:
         return [name for name in scored if not {*traits}.isdisjoint(specs[name].traits)]
 
     return {
-        **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
+        "models": names,
+        "scored": scored,
+        "failed": [name for name in names if name not in has_score],
         "phrases": [phrase_of(name, facts) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind in texts["baselines"] if (some := of(kind))],
         "has_forests": bool(of("forest", "one-level forest", *_WITH_LEVELS)),
-        **{"corrected": [name for name in scored if name.endswith("+")], "plus": texts["plus"]},
+        "corrected": [name for name in scored if name.endswith("+")],
+        "plus": texts["plus"],
         "untuned": [name for kind in texts["baselines"] for name in of(kind) if not specs[name].is_tuned],
         "pools": [key for name in scored for key in specs[name].additions if key in _FEWER_TREES and _uses(key, facts)],
         "has_levels": bool(of(*_WITH_LEVELS)),

@@ -159,7 +159,11 @@ def _section(section: Section, inputs: Inputs) -> dict[str, Any]:
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     items.sort(key=lambda item: not item["is_open"])  # The page shows open items first, so they have the first numbers.
     return {
-        **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
+        "id": section.id,
+        "title": section.title,
+        "items": items,
+        "absent": absent,
+        "more": more,
         "intro": text_html(section.intro, inputs.study, section.labels_of),
         "n_failed": sum(item["n_failed"] for item in items),
     }
@@ -297,10 +301,18 @@ def _read(file: str, inputs: Inputs) -> pd.DataFrame:
 
 # Functions that build the content of an entry. They return None if files are missing.
 _BUILDERS: dict[str, Callable[[Item, Inputs], dict[str, Any] | None]] = {
-    **{"failures": _failures, "figure": _figure, "table": _table},
-    **{"sentences": _sentences, "design": _design, "published": _published, "thresholds": _thresholds},
+    "failures": _failures,
+    "figure": _figure,
+    "table": _table,
+    "sentences": _sentences,
+    "design": _design,
+    "published": _published,
+    "thresholds": _thresholds,
     "certified": _certified,
-    **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
+    "costs": _costs,
+    "versions": _versions,
+    "file": _file,
+    "final": _final,
 }
 
 

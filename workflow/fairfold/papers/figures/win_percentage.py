@@ -21,8 +21,12 @@ PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
 # One look per classifier in all figures; unpooled covariances are dashed.
 LOOKS = {
-    **{"NC": (PALETTE[0], "-"), "DLDA": (PALETTE[2], "-"), "LDA": (PALETTE[3], "-")},
-    **{"SDA": (PALETTE[4], "--"), "UDA": (PALETTE[5], "--"), "QDA": (PALETTE[1], "--")},
+    "NC": (PALETTE[0], "-"),
+    "DLDA": (PALETTE[2], "-"),
+    "LDA": (PALETTE[3], "-"),
+    "SDA": (PALETTE[4], "--"),
+    "UDA": (PALETTE[5], "--"),
+    "QDA": (PALETTE[1], "--"),
 }
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
 _NORMAL_95 = 1.96
