@@ -73,7 +73,7 @@ def checked_cells_of(dataset):
 def known_cells_of(dataset):
     """Return the files with cells of a dataset that a person has checked, for scores or for certificates."""
     path = f"{STUDY.weak_labels.checked_cells}/certify/{dataset}.csv"
-    return checked_cells_of(dataset) + [path] * exists(path)
+    return checked_cells_of(dataset) + ([path] if exists(path) else [])
 
 
 def recommended_of(wildcards):

@@ -26,7 +26,7 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.groups import group_codes
 from fairfold.core.validation import UNMEASURED, check_whole_number
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name
 from fairfold.metrics.plain_scores import check_pair, quotient
 from fairfold.metrics.registry import METRICS, Metric
 from fairfold.metrics.scores import checked_metrics, multilabel_scores
@@ -186,8 +186,7 @@ def choose_cells(
     >>> len(cells), int(cells["label"].count())
     (10, 0)
     """
-    if design not in get_args(Design):
-        raise DataError(unknown_name("design", design, get_args(Design)))
+    check_name("design", design, get_args(Design), DataError)
     check_whole_number("n", n, 1)
     table = _Table(P, Y_observed, wrong_positives)
     old = None if checked is None else table.filled(checked)

@@ -18,7 +18,7 @@ from fairfold.core.files import read_table, write_table, write_text
 from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output
 from fairfold.core.runs import lock_of_folder
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name
 
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
@@ -117,8 +117,8 @@ def _dataset_of(study: Path, name: str | None) -> str:
         raise DataError(f"{study} is not a finished study. Run it first: `fairfold study`.")
     if name is None and len(datasets) > 1:
         raise DataError(f"{study} has {len(datasets)} datasets. Choose one with --dataset: {', '.join(datasets)}.")
-    if name is not None and name not in datasets:
-        raise DataError(unknown_name("dataset of this study", name, datasets))
+    if name is not None:
+        check_name("dataset of this study", name, datasets, DataError)
     return name or datasets[0]
 
 

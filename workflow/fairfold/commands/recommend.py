@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairfold.core.files import read_table
 from fairfold.core.output import filled
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import DataError, check_name
 
 if TYPE_CHECKING:
     from fairfold.answer.answer import Answer
@@ -101,8 +101,8 @@ def print_answer(
             f"{study} has no results/recommendation/answer.json. Name the folder of a study that has run up to its "
             "recommendation, or run it: `fairfold study`."
         )
-    if dataset is not None and dataset not in answers:
-        raise DataError(unknown_name("dataset of this study", dataset, answers))
+    if dataset is not None:
+        check_name("dataset of this study", dataset, answers, DataError)
     chosen = [*answers.values()] if dataset is None else [answers[dataset]]
     if in_full:
         lines = [line for answer in chosen for line in (answer.dataset, *_full(answer), "")]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, check_name
 from fairfold.publish.facts import Facts
 from fairfold.publish.sentences import load_phrases, sentences, without_citations
 from fairfold.publish.settings import Checklist
@@ -67,8 +67,7 @@ def answer_checklist(name: Checklist, facts: Facts, folder: Path) -> list[Answer
     items = load_phrases(name)["items"]
     by_author = facts.study.publish.answers.get(name, {})
     for number in by_author:
-        if number not in (known := [item["id"] for item in items]):
-            raise ConfigError(f"config.publish.answers.{name}: {unknown_name('item', number, known)}")
+        check_name("item", number, [item["id"] for item in items], ConfigError, f"config.publish.answers.{name}")
     return [_answer(item, by_author.get(item["id"]), facts, folder) for item in items]
 
 

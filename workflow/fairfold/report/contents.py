@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fairfold.core.config import load_yaml, setting
 from fairfold.core.project import REPORT
-from fairfold.errors import ConfigError, check_name, unknown_name
+from fairfold.errors import ConfigError, check_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 
 KINDS = {
@@ -174,9 +174,8 @@ def load_contents(path: Path = REPORT / "contents.yaml") -> list[Section]:
         section = _checked(Section, {**entry, "items": items}, path.name)
         sections[section.id] = section
     for spec in specs.values():
-        if spec.section not in sections:
-            where = f"{spec.draw.__module__}, figure {spec.name!r}"
-            raise ConfigError(f"{where}: {unknown_name('section', spec.section, sections)}")
+        where = f"{spec.draw.__module__}, figure {spec.name!r}"
+        check_name("section", spec.section, sections, ConfigError, where)
         if spec.name not in named:
             sections[spec.section].items.append(item_of_figure(spec))
     return list(sections.values())
