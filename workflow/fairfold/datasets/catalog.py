@@ -18,7 +18,7 @@ from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import PLACE, LabelsAre, Task
 from fairfold.datasets.times import check_hold_out
-from fairfold.errors import ConfigError, unknown_name
+from fairfold.errors import ConfigError, check_name, unknown_name
 from fairfold.tables.names import composed
 
 _GIT_BLOB = "git blob SHA-1"
@@ -354,8 +354,8 @@ class Entry:
         if self.format != "generated":
             raise ConfigError(f"{where}: {self.id} is not generated, but read from files. Leave it out.")
         known = list(inspect.signature(getattr(generate, self.generator["function"])).parameters)
-        if unknown := [name for name in parameters if name not in known]:
-            raise ConfigError(f"{where}: {unknown_name('parameter', unknown[0], known)}")
+        for name in parameters:
+            check_name("parameter", name, known, ConfigError, where)
         return known
 
     @property
@@ -508,8 +508,7 @@ class Catalog(dict[str, Entry]):
             where = f"config.data.variants.{dataset}"
             if dataset in entries:
                 raise ConfigError(f"{where}: a dataset of that name exists. Choose another name.")
-            if stanza["of"] not in self:
-                raise ConfigError(f"{where}.of: {unknown_name('dataset', stanza['of'], self)}")
+            check_name("dataset", stanza["of"], self, ConfigError, f"{where}.of")
             original = self[stanza["of"]]
             if original.path is not None:
                 raise ConfigError(f"{where}.of: {original.id} is your own dataset. Change it under data.own.")
