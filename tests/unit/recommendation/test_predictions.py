@@ -5,13 +5,13 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_curve
 
+from fairfold.core.arrays import most_common_labels
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.predictions import (
     MOST_LABELS,
     decisions,
     first_cross_validation,
-    most_common_labels,
     precision_recall,
     reliability,
 )

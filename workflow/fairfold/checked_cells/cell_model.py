@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from fairfold.core.arrays import quotient
 from fairfold.metrics import corrections
-from fairfold.metrics.plain_scores import quotient
 
 ASSUMED_MISSING = 0.4
 """Missing rate that the prior assumes. The checked cells replace it."""

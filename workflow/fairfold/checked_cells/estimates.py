@@ -22,12 +22,12 @@ from numpy.typing import ArrayLike
 
 from fairfold.checked_cells import cell_model
 from fairfold.checked_cells.cell_model import Cells, Fit, fit_cells
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, quotient, to_dense
 from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.groups import group_codes
 from fairfold.core.validation import UNMEASURED, check_whole_number
 from fairfold.errors import DataError, check_name
-from fairfold.metrics.plain_scores import check_pair, quotient
+from fairfold.metrics.plain_scores import check_pair
 from fairfold.metrics.registry import METRICS, Metric
 from fairfold.metrics.scores import checked_metrics, multilabel_scores
 
@@ -574,7 +574,7 @@ def _plans(
     if design == "samples" or (design == "optimal" and cost_per_sample > 0):
         sums = np.bincount(table.cells.samples, importance**2, minlength=table.n_samples)
         n_cells = np.bincount(table.cells.samples, spread > 0, minlength=table.n_samples)
-        size = np.sqrt(np.divide(sums, n_cells, out=np.zeros(len(sums)), where=n_cells > 0))
+        size = np.sqrt(quotient(sums, n_cells, 0.0))
         size = (1 - _FLOOR) * size / size.sum() + _FLOOR * (n_cells > 0) / (n_cells > 0).sum()
         of_samples = _probabilities(size, n, n_cells)
         plans.append((True, np.where(spread > 0, of_samples[table.cells.samples], 0.0)))
@@ -684,8 +684,7 @@ def _draw(fit: Fit, values_of: Callable[[np.ndarray], Values], n_draws: int, ran
 
 def _nanmean(values: np.ndarray) -> np.ndarray:
     known = ~np.isnan(values)
-    n = known.sum(axis=0)
-    mean = np.divide(np.where(known, values, 0).sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    mean = quotient(np.where(known, values, 0).sum(axis=0), known.sum(axis=0))
     same = np.nanmax(np.where(known, values, -np.inf), axis=0)
     return np.where(np.nanmin(np.where(known, values, np.inf), axis=0) == same, same, mean)
 

@@ -217,10 +217,11 @@ def _open_page(path: Path, dataset: str, data: Dataset, sheet: pd.DataFrame) -> 
 
 def _values_of(data: Dataset, rows: list[int]) -> tuple[list[str], dict[int, list[str]]]:
     """Return the names and the texts of the features of some samples, texts and categories first."""
+    from fairfold.core.arrays import with_sparsity
+
     samples = data.samples[rows]
     if data.typed is None or not data.typed.names:
-        dense = samples.toarray() if hasattr(samples, "toarray") else samples
-        table = pd.DataFrame(dense, columns=list(data.feature_names))
+        table = pd.DataFrame(with_sparsity(samples, False), columns=list(data.feature_names))
     else:
         table = samples.frame()[[*data.typed.names, *data.numbers]]
     table = table.iloc[:, :_MOST_VALUES]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairfold.console.options import OF_A_TABLE
+from fairfold.core.arrays import with_sparsity
 from fairfold.core.defaults import N_SPLITS
 from fairfold.datasets.audit.columns import kind_of_name
 from fairfold.datasets.columns import plain_name
@@ -190,5 +191,4 @@ def _guess(data: Dataset, name: str, role: str) -> Guess | None:
 
 def _codes(data: Dataset, name: str) -> np.ndarray:
     """Return the numbers of a column, or the positions of its cells."""
-    column = data.X[:, [data.feature_names.index(name)]]
-    return np.ravel(column.toarray() if hasattr(column, "toarray") else column)
+    return np.ravel(with_sparsity(data.X[:, [data.feature_names.index(name)]], False))

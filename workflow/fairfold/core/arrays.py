@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.errors import StudyError
@@ -77,6 +78,92 @@ def with_sparsity(matrix: Matrix, is_sparse: bool) -> Matrix:
     if is_sparse == sparse.issparse(matrix):
         return matrix
     return sparse.csr_array(matrix) if is_sparse else matrix.toarray()
+
+
+def positives_by_label(Y: Matrix) -> np.ndarray:
+    """Count the positives of each label.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 1 for positives.
+
+    Returns
+    -------
+    ndarray of int of shape (n_labels,)
+        Number of positives of each label.
+    """
+    return np.asarray((Y == 1).sum(axis=0)).ravel()
+
+
+def most_common_labels(Y: Matrix, n_labels: int) -> np.ndarray:
+    """Select the labels with the most positives.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 1 for positives.
+    n_labels : int
+        Maximum number of labels to select.
+
+    Returns
+    -------
+    ndarray of int
+        Indices of the labels in ascending order. Ties go to the first label.
+
+    Examples
+    --------
+    >>> most_common_labels(np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]]), 2)
+    array([0, 2])
+    """
+    return np.sort(np.argsort(-positives_by_label(Y), kind="stable")[:n_labels])
+
+
+def quotient(above: ArrayLike, below: ArrayLike, otherwise: float = np.nan) -> np.ndarray:
+    """Divide two arrays, with another value where the divisor is not positive.
+
+    Parameters
+    ----------
+    above, below : array-like
+        Dividend and divisor, which are broadcast.
+    otherwise : float, default=nan
+        Value where the divisor is not positive.
+
+    Returns
+    -------
+    ndarray
+        Quotient.
+
+    Examples
+    --------
+    >>> quotient(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    shape = np.broadcast_shapes(np.shape(above), np.shape(below))
+    return np.divide(above, below, out=np.full(shape, otherwise), where=np.asarray(below) > 0)
+
+
+def evenly_spaced(n_rows: int, most: int) -> np.ndarray:
+    """Choose rows at equal distances, with the first and the last one.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    most : int
+        Maximum number of rows to choose.
+
+    Returns
+    -------
+    ndarray of int
+        Positions of the rows in ascending order.
+
+    Examples
+    --------
+    >>> evenly_spaced(101, 5)
+    array([  0,  25,  50,  75, 100])
+    """
+    return np.unique(np.linspace(0, n_rows - 1, most).astype(int))
 
 
 def canonical(matrix: Matrix) -> sparse.csr_array:

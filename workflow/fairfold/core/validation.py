@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, to_dense, with_data
+from fairfold.core.arrays import Matrix, positives_by_label, to_dense, with_data
 from fairfold.errors import ModelError, StudyError, check_name
 
 UNMEASURED = -1
@@ -254,6 +254,23 @@ def is_corrected(label_frequency: object) -> bool:
     return isinstance(label_frequency, str) or bool((np.asarray(label_frequency) != 1).any())
 
 
+def shares_of_positives(Y: Matrix) -> np.ndarray:
+    """Compute the share of positives among the measured cells of each label.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels, with unmeasured cells as in :func:`unmeasured_cells`.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Shares, 0 for labels without a measured cell.
+    """
+    n_measured = Y.shape[0] - np.asarray(unmeasured_cells(Y).sum(axis=0)).ravel()
+    return positives_by_label(Y) / np.maximum(n_measured, 1)
+
+
 def capped_frequency(observed: Matrix, label_frequency: float) -> float | np.ndarray:
     """Raise a label frequency where a label has fewer zeros than positives that would be missing.
 
@@ -275,8 +292,7 @@ def capped_frequency(observed: Matrix, label_frequency: float) -> float | np.nda
     >>> capped_frequency(np.array([[1, 0], [1, 0], [1, 0], [0, 1]]), 0.5)
     array([0.75, 0.5 ])
     """
-    n_measured = observed.shape[0] - np.asarray(unmeasured_cells(observed).sum(axis=0)).ravel()
-    shares = np.asarray((observed == 1).sum(axis=0)).ravel() / np.maximum(n_measured, 1)
+    shares = shares_of_positives(observed)
     return np.maximum(shares, label_frequency) if (shares > label_frequency).any() else label_frequency
 
 

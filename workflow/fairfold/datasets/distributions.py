@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import with_sparsity
+from fairfold.core.arrays import most_common_labels, with_sparsity
 from fairfold.core.digits import bars
 from fairfold.datasets.dataset import Dataset
 
@@ -80,8 +80,7 @@ def label_pairs(data: Dataset) -> pd.DataFrame:
     """
     if data.task != "multilabel":
         return pd.DataFrame(columns=list(PAIR_COLUMNS))
-    positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
-    labels = np.sort(np.argsort(-positives, kind="stable")[:MOST_LABELS])
+    labels = most_common_labels(data.Y, MOST_LABELS)
     Y = data.Y[:, labels]
     if sparse.issparse(Y):
         positive = sparse.csr_array(Y == 1, dtype=np.float64)

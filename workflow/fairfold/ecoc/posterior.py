@@ -48,6 +48,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
+from fairfold.core.arrays import quotient
 from fairfold.core.compiled import njit
 from fairfold.core.seeds import seed_sequence
 from fairfold.ecoc.decoding import check_answers
@@ -271,7 +272,7 @@ def _iterate_page(
         positive, negative = p @ plus, p @ minus
         q = np.divide(positive, positive + negative, out=np.zeros(v.shape), where=v > 0)
         got = (v * q) @ plus.T + (v * (1 - q)) @ minus.T
-        new = np.divide(p * wanted[moving], got, out=np.zeros(p.shape), where=got > 0)
+        new = quotient(p * wanted[moving], got, 0.0)
         P[moving] = new = _normalized(np.where(known[moving], np.maximum(new, _PAGE_FLOOR), 0.0), np.nan)
         moving = moving[np.abs(new - p).max(axis=1) > tol]
         if not len(moving):
@@ -281,8 +282,7 @@ def _iterate_page(
 
 def _normalized(rows: np.ndarray, otherwise: float) -> np.ndarray:
     """Divide rows by their sums and fill rows of zeros with a number."""
-    sums = rows.sum(axis=1, keepdims=True)
-    return np.divide(rows, sums, out=np.full(rows.shape, otherwise), where=sums > 0)
+    return quotient(rows, rows.sum(axis=1, keepdims=True), otherwise)
 
 
 def _check_probabilities(coding: ArrayLike, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, finite_rows, to_dense, with_data
+from fairfold.core.arrays import Matrix, finite_rows, quotient, to_dense, with_data
 from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import parts_of, share_tested
@@ -311,7 +311,7 @@ def _mean_of_known(matrices: list[Matrix]) -> Matrix:
     n_known = known.sum(axis=0)
     if not sparse.issparse(matrices[0]):
         total = np.where(known[..., np.newaxis], matrices, 0).sum(axis=0)
-        return np.divide(total, n_known[:, np.newaxis], out=np.full(total.shape, np.nan), where=n_known[:, None] > 0)
+        return quotient(total, n_known[:, np.newaxis])
     total = sum(with_data(P, np.nan_to_num(P.data)) for P in matrices)  # A row without probabilities stores one NaN.
     mean = sparse.diags_array(1 / np.maximum(n_known, 1)) @ total
     rows = np.flatnonzero(n_known == 0)

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows, quotient
 from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import check_label_matrix
@@ -163,20 +163,14 @@ def _sums(cells: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 def _f(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
     """Compute the harmonic mean of precision and recall at each threshold."""
-    precision = _ratio(_ratio(hit, predicted).sum(axis=0), (predicted > 0).sum(axis=0))
-    recall = _ratio(hit, true).mean(axis=0)
-    return _ratio(2 * precision * recall, precision + recall)
+    precision = quotient(quotient(hit, predicted, 0.0).sum(axis=0), (predicted > 0).sum(axis=0), 0.0)
+    recall = quotient(hit, true, 0.0).mean(axis=0)
+    return quotient(2 * precision * recall, precision + recall, 0.0)
 
 
 def _s(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
     """Compute the norm of remaining uncertainty and misinformation at each threshold."""
     return np.hypot((true - hit).mean(axis=0), (predicted - hit).mean(axis=0))
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Divide, with 0 where the divisor is 0."""
-    part, whole = np.broadcast_arrays(part, whole)
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:

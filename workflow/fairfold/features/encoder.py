@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, with_sparsity
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import DataError, ModelError, shortened
@@ -216,7 +216,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _joined(self, parts: list[Matrix]) -> Matrix:
         if not self.is_sparse_:
-            return np.hstack([part.toarray() if sparse.issparse(part) else part for part in parts])
+            return np.hstack([with_sparsity(part, False) for part in parts])
         fillers = [self._fillers.get(name) for name in self._encoders]
         filled = [part if by is None else by.transform(part) for part, by in zip(parts, fillers, strict=True)]
         return sparse.hstack([sparse.csr_array(part) for part in filled], format="csr")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.arrays import positives_by_label
 from fairfold.core.defaults import CONFIDENCE, PRECISION, SCORE
 from fairfold.core.digits import decimals_of
 from fairfold.core.markdown import escape_markdown
@@ -144,7 +145,7 @@ def _head(data: Dataset, name: str) -> Iterator[str]:
 
 
 def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
-    positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
+    positives = positives_by_label(data.Y)
     yield "## Data\n"
     mean = f"A sample has {data.label_cardinality:.2f} positive labels on average."
     yield f"{data.shape[0]} samples; {escape_markdown(account_line(data))}. {mean}\n"

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from fairfold.core.arrays import to_dense
+from fairfold.core.arrays import evenly_spaced, most_common_labels, to_dense, with_sparsity
 from fairfold.core.digits import bars
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
@@ -42,13 +42,11 @@ def partial_dependence(model: ClassifierMixin, data: Dataset, importance: pd.Dat
     """
     numbers = {name: column for column, name in enumerate(data.numbers)}
     chosen = [name for name in importance["features"] if name in numbers][:_MOST_FEATURES]
-    positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
-    labels = np.sort(np.argsort(-positives, kind="stable")[:_MOST_LABELS])
-    rows = np.unique(np.linspace(0, data.shape[0] - 1, _MOST_ROWS).astype(int))
+    labels = most_common_labels(data.Y, _MOST_LABELS)
+    rows = evenly_spaced(data.shape[0], _MOST_ROWS)
     curves = {}
     for name in chosen:
-        values = data.X[:, [numbers[name]]]
-        values = np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
+        values = with_sparsity(data.X[:, [numbers[name]]], False).ravel()
         points = np.unique(np.quantile(values[np.isfinite(values)], np.linspace(0.05, 0.95, _N_POINTS)))
         if len(points) > 1:
             curves[name] = points, _means(model, data, rows, numbers[name], points)[:, labels]
@@ -64,8 +62,7 @@ def partial_dependence(model: ClassifierMixin, data: Dataset, importance: pd.Dat
 
 def _means(model: ClassifierMixin, data: Dataset, rows: np.ndarray, column: int, points: np.ndarray) -> np.ndarray:
     """Return the mean probability of each label (columns) at each value of a feature (rows)."""
-    X = data.X[rows]
-    X = np.tile(X.toarray() if sparse.issparse(X) else X, (len(points), 1))
+    X = np.tile(with_sparsity(data.X[rows], False), (len(points), 1))
     X[:, column] = np.repeat(points, len(rows))
-    P = model.predict_proba(data.as_samples(sparse.csr_array(X) if sparse.issparse(data.X) else X))
+    P = model.predict_proba(data.as_samples(with_sparsity(X, sparse.issparse(data.X))))
     return to_dense(P, "probabilities", ModelError).reshape(len(points), len(rows), -1).mean(axis=1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.core.arrays import to_dense
+from fairfold.core.arrays import most_common_labels, to_dense
 from fairfold.core.files import read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
@@ -54,7 +54,7 @@ def describe_predictions(
     """
     board = leaderboard[leaderboard["dataset"] == data.id]
     best_model, metric = board["model"].iloc[0], board["metric"].iloc[0]
-    labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
+    labels = most_common_labels(data.Y, predictions.MOST_LABELS)
     names = [str(data.label_names[label]) for label in labels]
     Y = np.asarray(to_dense(data.Y[:, labels], "Y", DataError), dtype=float)
     found = {model: predictions.first_cross_validation(each, metric, labels) for model, each in predicted}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, most_common_labels, to_dense
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
@@ -22,7 +22,7 @@ from fairfold.final.labels import examined_labels, label_scores, likely_label_er
 from fairfold.final.model import FinalModel
 from fairfold.final.out_of_fold import posteriors_of_dataset
 from fairfold.final.words import strongest_words
-from fairfold.recommendation.predictions import MOST_LABELS, most_common_labels
+from fairfold.recommendation.predictions import MOST_LABELS
 from fairfold.weak_labels.masking import mask_labels
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, ndtri
 
+from fairfold.core.arrays import quotient
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import n_held_out_of
 from fairfold.final.prevalence import LabelCounts, bins_of
@@ -236,7 +237,7 @@ class _Curve:
         n, k = bins.in_groups(n_cells), bins.in_groups(positives)
         v = 0 if variance is None else bins.in_groups(variance)
         above, found, total = np.cumsum(n), np.cumsum(k), k.sum()
-        inverse = np.divide(1, above, out=np.zeros_like(above), where=above > 0)
+        inverse = quotient(1.0, above, 0.0)
         score = ((k * found + v) * inverse).sum() / total if total > 0 else np.nan
         below = np.cumsum((k * inverse)[::-1])[::-1]
         self.score = float(score)

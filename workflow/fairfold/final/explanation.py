@@ -25,7 +25,7 @@ import pandas as pd
 from scipy import sparse
 from tqdm import tqdm
 
-from fairfold.core.arrays import with_sparsity
+from fairfold.core.arrays import evenly_spaced, with_sparsity
 from fairfold.core.output import filled
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
@@ -89,8 +89,7 @@ class Rows:
         Rows
             Rows, one more than are used, because a sample is not its own background.
         """
-        n_rows = len(self.names)
-        return self.take(np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_BACKGROUND + 1)).astype(int)))
+        return self.take(evenly_spaced(len(self.names), MOST_BACKGROUND + 1))
 
 
 def explain(
@@ -152,7 +151,7 @@ def _explained(final: Any, sample: Rows, others: Rows, unknown: Any, is_sparse: 
     if n_background < LEAST_BACKGROUND:
         n_columns = (most // LEAST_BACKGROUND - 1) // 2
         raise DataError(f"{final.name}: {len(columns):,} columns cannot be explained, at most {n_columns:,} can.")
-    used = others.take(np.unique(np.linspace(0, len(others.names) - 1, n_background).astype(int))).table
+    used = others.take(evenly_spaced(len(others.names), n_background)).table
     numbers = np.vstack([used.values, sample.table.values])
     text = [np.append(used.text[name], sample.table.text[name]) for name in final.text]
     # A cell is represented by the first row with the same value, so shap need not understand what is in it.

@@ -15,13 +15,12 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, most_common_labels, to_dense
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
 from fairfold.metrics.corrections import mcc
-from fairfold.recommendation.predictions import most_common_labels
 
 N_RESAMPLINGS = 500
 FEWEST_RESAMPLINGS = 100

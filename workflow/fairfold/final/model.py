@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from fairfold.checked_cells.estimates import MISSING_RATE
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense, with_sparsity
 from fairfold.core.files import read_arrays, read_table, write_arrays, write_json
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
@@ -170,9 +170,8 @@ class FinalModel:
             raise ModelError(
                 "the model was stored without a sketch of its training data: with --private, or with too few rows."
             )
-        is_named = isinstance(table, pd.DataFrame)
-        rows = comparison.add(self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table)
-        return rows.set_axis(table.index) if is_named else rows, comparison.sentences()
+        rows = comparison.add(self._samples(table, allow_missing=allow_missing, unknown=unknown))
+        return rows.set_axis(table.index) if isinstance(table, pd.DataFrame) else rows, comparison.sentences()
 
     def expected_score(
         self,
@@ -206,8 +205,7 @@ class FinalModel:
         ``fairfold.final.expected_score``.
         """
         expected = ExpectedScore(self.certified_curves())
-        is_named = isinstance(table, pd.DataFrame)
-        X = self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table
+        X = self._samples(table, allow_missing=allow_missing, unknown=unknown)
         expected.add(pd.DataFrame(self.likely(X), columns=list(self.labels)))
         return expected.estimate()
 
@@ -246,8 +244,7 @@ class FinalModel:
         self.model.save(Path(folder) / MODEL)
         if self.probe is not None:
             X, P = self.probe
-            dense = X.toarray() if sparse.issparse(X) else X
-            write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
+            write_arrays(Path(folder) / PROBE, X=with_sparsity(X, False), P=P, is_sparse=np.array(sparse.issparse(X)))
         write_json(parts, Path(folder) / COLUMNS, default=asdict)
 
     def predict(
@@ -299,10 +296,11 @@ class FinalModel:
         ModelError
             If an objective is given, but the model has no calibrated probabilities.
         """
-        is_named = isinstance(table, pd.DataFrame)
-        X = self._columns(table, allow_missing=allow_missing, unknown=unknown) if is_named else table
+        X = self._samples(table, allow_missing=allow_missing, unknown=unknown)
         found = self.predicted(X, objective=objective, by=by, threshold=threshold)
-        return {kind: values.set_axis(table.index) if is_named else values for kind, values in found.items()}
+        if not isinstance(table, pd.DataFrame):
+            return found
+        return {kind: values.set_axis(table.index) for kind, values in found.items()}
 
     def predicted(
         self,
@@ -596,7 +594,12 @@ class FinalModel:
         cells = {name: np.asarray(text[name], dtype=object) for name in self.typed}
         return pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
 
-    def _columns(self, table: pd.DataFrame, *, allow_missing: bool, unknown: Literal["error", "missing"]) -> Any:
+    def _samples(
+        self, table: pd.DataFrame | Matrix, *, allow_missing: bool, unknown: Literal["error", "missing"]
+    ) -> Any:
+        """Return samples as the model takes them. The columns of a matrix are the features in their order."""
+        if not isinstance(table, pd.DataFrame):
+            return table
         cells = self._cells(table, allow_missing=allow_missing)
         return self.with_text(cells.values, cells.text, cells.source, unknown=unknown)
 
@@ -707,7 +710,7 @@ def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Data
     positions = known["sample"].to_numpy(int), known["label_index"].to_numpy(int)
     labels = pd.to_numeric(known["label"]).to_numpy()  # Tables of results have text in this column.
     Y = sparse.lil_array(data.Y) if sparse.issparse(data.Y) else data.Y.copy()
-    before = np.ravel(Y[positions].toarray() if sparse.issparse(Y) else Y[positions])
+    before = np.ravel(with_sparsity(Y[positions], False))
     Y[positions] = labels.astype(Y.dtype)
     replaced = replace(data, Y=sparse.csr_array(Y) if sparse.issparse(Y) else Y)
     return replaced, (len(known), int(np.count_nonzero(before != labels)))

@@ -237,7 +237,7 @@ class TrainingSketch:
             points = np.nan_to_num(points)  # Gaps become the mean.
         if self.projection is not None:
             points = points @ sparse.csr_array(self.projection, shape=(_N_PROJECTED, len(self.scale))).T
-        return points.toarray() if sparse.issparse(points) else points
+        return with_sparsity(points, False)
 
     def _located(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         return pairwise_distances_argmin_min(self._points(X), self.prototypes)

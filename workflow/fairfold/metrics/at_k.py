@@ -33,10 +33,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, with_data
+from fairfold.core.arrays import Matrix, canonical, positives_by_label, quotient, with_data, with_sparsity
 from fairfold.core.validation import UNMEASURED, check_label_matrix, check_weights, with_nan
 from fairfold.errors import DataError
-from fairfold.metrics.plain_scores import check_pair, quotient
+from fairfold.metrics.plain_scores import check_pair
 
 Weights: TypeAlias = np.ndarray | None  # weight of each sample
 
@@ -96,7 +96,7 @@ def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros
         return TopLabels(_top_of_sparse(canonical(P), k, unmeasured, zeros))
     scores = P
     if unmeasured is not None:
-        scores = np.where(unmeasured.toarray() if sparse.issparse(unmeasured) else unmeasured, -np.inf, P)
+        scores = np.where(with_sparsity(unmeasured, False), -np.inf, P)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     found = np.take_along_axis(scores, top, axis=1)
     top = np.where((found > -np.inf) & (zeros | (found != 0)), top, -1)
@@ -734,8 +734,7 @@ def count_positives(Y: Matrix) -> np.ndarray:
     >>> count_positives(np.array([[1, 0], [1, np.nan]]))
     array([2, 0])
     """
-    Y = canonical(check_label_matrix(Y, "Y", DataError))
-    return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
+    return positives_by_label(check_label_matrix(Y, "Y", DataError))
 
 
 def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: Weights) -> _Hits:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.metrics.plain_scores import Counts, quotient
+from fairfold.core.arrays import quotient
+from fairfold.metrics.plain_scores import Counts
 from fairfold.metrics.ranked_cells import WeightedCells
 
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairfold.core.arrays import quotient
 from fairfold.metrics.ranked_cells import Cells
 
 _STEP = 1e-4  # Step of numeric derivatives of functions of counts, in mean sample weights.
@@ -143,7 +144,7 @@ class WeighedPairs:
         """
         a, y, positive = self.weight, self.y, self.weight * self.y
         at_least, positive_at_least = self._above_and_until(a)[1], self._above_and_until(positive)[1]
-        inverse = np.divide(1.0, at_least, out=np.zeros_like(a), where=at_least > 0)
+        inverse = quotient(1.0, at_least, 0.0)
         hits = a + positive_at_least - positive  # The pair itself is known to be positive.
         terms = positive * hits * inverse
         positives, whole = self._sum(positive), self._sum(a)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, canonical, stored_cells
+from fairfold.core.arrays import Matrix, canonical, quotient, stored_cells
 from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
 from fairfold.errors import DataError
 
@@ -308,28 +308,6 @@ def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights
     return float(np.cumsum(terms)[-1] / true[-1])
 
 
-def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide two arrays, with NaN where the divisor is not positive.
-
-    Parameters
-    ----------
-    above, below : ndarray of the same shape
-        Dividend and divisor.
-
-    Returns
-    -------
-    ndarray
-        Quotient.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quotient(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
-    array([0.5, nan])
-    """
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
-
-
 class Counts(NamedTuple):
     """Counts of the labels, or of the samples, of predictions.
 
@@ -470,7 +448,7 @@ class Pairs:
         tied = ranks.all_until - ranks.positives_until - above
         terms = weights * self._is_positive[ranks.order] * (negatives[labels] - above - tied / 2)
         sums = np.bincount(labels, terms, minlength=len(negatives))
-        return self._where_both(np.divide(sums, negatives, out=np.zeros_like(sums), where=negatives > 0))
+        return self._where_both(quotient(sums, negatives, 0.0))
 
     def _where_both(self, sums: np.ndarray) -> np.ndarray:
         """Divide sums by the positives of each label, with NaN for labels that are all positive or all negative."""
@@ -492,7 +470,7 @@ class Pairs:
         ranks, counts = self._sample_ranks, self.of_each_sample
         terms = self._is_positive[ranks.order] * ranks.positives_until / ranks.all_until
         sums = np.bincount(self._rows[ranks.order], terms, minlength=len(counts.positives))
-        return np.divide(sums, counts.positives, out=np.ones_like(sums), where=counts.positives > 0)
+        return quotient(sums, counts.positives, 1.0)
 
     def coverages(self) -> np.ndarray:
         """Compute the number of labels of each sample that rank at least as high as its lowest positive.

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, quotient
 from fairfold.core.validation import UNMEASURED
 from fairfold.errors import DataError
 from fairfold.metrics.plain_scores import cells_of, check_pair
@@ -271,7 +271,7 @@ class WeightedCells(NamedTuple):
         at_least, positive_at_least = self._at_least()
         # The pair itself is known to be positive, which replaces its s / c by 1.
         hits = self.weight + positive_at_least - self.positive
-        terms = np.divide(self.positive * hits, at_least, out=np.zeros_like(self.positive), where=at_least > 0)
+        terms = quotient(self.positive * hits, at_least, 0.0)
         return terms.sum(axis=-1), self.positives
 
     def order_sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -495,7 +495,7 @@ class RankingLoss:
             return np.nan
         losses = np.where(has_pairs, wrong / np.maximum(q - m, 1), 0.0)
         votes = (weight * chances).sum(axis=0)
-        of_m = np.divide((chances * losses).sum(axis=0), votes, out=np.zeros(len(m)), where=votes > 0)
+        of_m = quotient((chances * losses).sum(axis=0), votes, 0.0)
         return float(shares @ of_m)
 
     def _sums(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:

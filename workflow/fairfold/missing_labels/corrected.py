@@ -50,14 +50,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, quotient, to_dense
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.metrics.corrections import Correction, Estimates
-from fairfold.metrics.plain_scores import quotient
 from fairfold.metrics.ranked_cells import Cells, Ranking, RankingLoss, WeightedCells, check_frequency
 from fairfold.metrics.registry import METRICS
 from fairfold.missing_labels.label_frequency import estimate_label_frequency
@@ -448,7 +447,7 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
     of_cells = np.take(weights, cells.rows, axis=-1)
     observed = ((w > 0) * of_cells).sum(axis=-1)
     all_positives = (w * of_cells).sum(axis=-1)
-    return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
+    return weights.mean(axis=-1) * quotient(all_positives - observed, observed, 0.0)
 
 
 def _counts(weighed: WeightedCells, threshold: float, unseen: np.ndarray | None) -> Estimates:

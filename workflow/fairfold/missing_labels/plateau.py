@@ -41,6 +41,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from fairfold.core.arrays import quotient
 from fairfold.core.probabilities import logits
 from fairfold.core.validation import with_nan
 from fairfold.missing_labels.bound import check_given, frequency_bound
@@ -297,7 +298,7 @@ def _dependence(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Compute the absolute correlation of each feature with the label, 0 for constant features."""
     X, y = X - X.mean(axis=0), y - y.mean()
     scale = np.sqrt((X**2).sum(axis=0) * (y**2).sum())
-    return np.divide(np.abs(y @ X), scale, out=np.zeros(X.shape[1]), where=scale > 0)
+    return quotient(np.abs(y @ X), scale, 0.0)
 
 
 def _spread(probabilities: np.ndarray, height: float, bound: float) -> FrequencyDistribution:

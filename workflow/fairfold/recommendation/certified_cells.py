@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fairfold.core.arrays import to_dense
+from fairfold.core.arrays import most_common_labels, to_dense
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.certificates import cells_to_certify
@@ -118,7 +118,7 @@ def sheet_to_certify(
     DataError
         If no check of cells certifies more decisions.
     """
-    labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
+    labels = most_common_labels(data.Y, predictions.MOST_LABELS)
     P = predictions.first_cross_validation(predicted, metric, labels)
     tested = np.isfinite(P).all(axis=1)
     Y = np.asarray(to_dense(data.Y[:, labels], "Y", DataError), dtype=float)[tested]

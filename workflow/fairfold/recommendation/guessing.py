@@ -15,7 +15,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import parts_of
-from fairfold.core.validation import unmeasured_cells
+from fairfold.core.validation import shares_of_positives
 from fairfold.evaluation.compare import GUESSING
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.metrics.registry import BASIC_METRICS, METRICS
@@ -59,9 +59,7 @@ def guess(
     for fold, (train, test) in enumerate(parts_of(fold_of, np.shape(fold_of)[-1])):
         Y = observed(fold)[train]
         is_sparse = sparse.issparse(Y)
-        n_measured = Y.shape[0] - np.asarray(unmeasured_cells(Y).sum(axis=0)).ravel()
-        frequencies = np.asarray((Y == 1).sum(axis=0)).ravel() / np.maximum(n_measured, 1)
-        stages[fold] = {0: _repeated(frequencies, len(test), is_sparse)}
+        stages[fold] = {0: _repeated(shares_of_positives(Y), len(test), is_sparse)}
     levels = {fold: dict.fromkeys([*BASIC_METRICS, *metrics], 0) for fold in stages}
     return FinalPredictions.of_folds(stages, levels, fold_of, n_labels, is_sparse=is_sparse)
 

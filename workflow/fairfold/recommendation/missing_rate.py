@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.arrays import Matrix, finite_rows, positives_by_label
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.validation import capped_frequency, unmeasured_cells
 from fairfold.datasets.dataset import LabelsAre
@@ -135,7 +135,7 @@ def estimate_missing_rate(
 
 def _missing_share(observed: Matrix, label_frequency: float) -> float:
     """Return the share of positives that is missing if each label misses at most its zeros."""
-    n_observed = np.asarray((observed == 1).sum(axis=0)).ravel()
+    n_observed = positives_by_label(observed)
     return 1 - n_observed.sum() / max(1, (n_observed / capped_frequency(observed, label_frequency)).sum())
 
 

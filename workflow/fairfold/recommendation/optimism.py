@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, map_stored
+from fairfold.core.arrays import Matrix, map_stored, quotient
 
 FACTORS = {"roc_auc": 2}  # 1 for other scores.
 
@@ -160,4 +160,4 @@ def _design_effects(is_positive: sparse.csr_array, is_unmeasured: sparse.csr_arr
     squares, products = (k * k).sum(axis=0), sizes @ k - (k * u).sum(axis=0)
     of_groups = squares - 2 * share * products + share**2 * (sizes @ sizes - 2 * (sizes @ u) + (u * u).sum(axis=0))
     of_samples = n_positives * (1 - share)
-    return np.maximum(1, np.divide(of_groups, of_samples, out=np.ones(len(share)), where=of_samples > 0))
+    return np.maximum(1, quotient(of_groups, of_samples, 1.0))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import evenly_spaced, with_sparsity
 from fairfold.core.defaults import SCORE
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.metrics.registry import BASIC_METRICS
@@ -20,31 +19,6 @@ MOST_LABELS = 60
 N_BINS = 10
 THRESHOLDS = np.round(np.arange(0.01, 1, 0.01), 2)
 _MOST_POINTS = 40  # points of a curve of precision and recall
-
-
-def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:
-    """Select the labels with the most observed positives.
-
-    Parameters
-    ----------
-    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-        Observed labels.
-    n_labels : int
-        Number of labels to select.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Indices of the labels in ascending order. Ties go to the first label.
-
-    Examples
-    --------
-    >>> observed = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
-    >>> most_common_labels(observed, 2)
-    array([0, 2])
-    """
-    n_positives = np.asarray((observed == 1).sum(axis=0)).ravel()
-    return np.sort(np.argsort(-n_positives, kind="stable")[:n_labels])
 
 
 def first_cross_validation(predicted: FinalPredictions, metric: str, labels: np.ndarray) -> np.ndarray:
@@ -69,7 +43,7 @@ def first_cross_validation(predicted: FinalPredictions, metric: str, labels: np.
     metric = metric if metric in BASIC_METRICS else SCORE
     for fold in range(int(fold_of.max(initial=-1)) + 1):
         found = predicted.in_fold(metric, fold)[:, labels]
-        P[fold_of == fold] = found.toarray() if sparse.issparse(found) else found
+        P[fold_of == fold] = with_sparsity(found, False)
     return P
 
 
@@ -166,7 +140,7 @@ def precision_recall(Y: np.ndarray, P: np.ndarray, names: list[str]) -> pd.DataF
         is_new = np.diff(true_positives, prepend=0) > 0
         true_positives, ranks = true_positives[is_new], last_of_equals[is_new] + 1
         if len(true_positives):
-            shown = np.unique(np.linspace(0, len(true_positives) - 1, _MOST_POINTS).astype(int))
+            shown = evenly_spaced(len(true_positives), _MOST_POINTS)
             curve = {
                 "recall": true_positives[shown] / true_positives[-1],
                 "precision": true_positives[shown] / ranks[shown],

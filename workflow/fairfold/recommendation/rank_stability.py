@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, quotient
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import check_folds, parts_of
 from fairfold.core.groups import SampleMetadata
@@ -269,8 +269,7 @@ def _kendall_taus(ranks: np.ndarray) -> np.ndarray:
     scale = np.sqrt(np.multiply.outer(n_untied, n_untied))
     agreement = np.tensordot(order, order, axes=(2, 2))
     # A training that ties all models has tau 0, as in tau-a. A single model has no order, so tau is undefined.
-    tau = np.full(scale.shape, 0.0 if first.size else np.nan)
-    return np.divide(agreement, scale, out=tau, where=scale > 0)
+    return quotient(agreement, scale, 0.0 if first.size else np.nan)
 
 
 def _means_over_pairs(values: np.ndarray) -> tuple[float, float]:

@@ -6,11 +6,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, most_common_labels, with_sparsity
 from fairfold.core.files import read_arrays, write_arrays
-from fairfold.recommendation.predictions import most_common_labels
 from fairfold.weak_labels.masking import observed_labels
 
 if TYPE_CHECKING:
@@ -77,8 +75,7 @@ class Reference(NamedTuple):
         array([[1, 1],
                [0, 1]])
         """
-        chosen = Y if self.labels is None else Y[:, self.labels]
-        return chosen.toarray() if sparse.issparse(chosen) else chosen
+        return with_sparsity(Y if self.labels is None else Y[:, self.labels], False)
 
 
 def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int = 1) -> Reference:

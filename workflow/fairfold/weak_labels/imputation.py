@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, stored_cells, with_sparsity
+from fairfold.core.arrays import Matrix, quotient, stored_cells, with_sparsity
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import check_binary, check_label_matrix
 from fairfold.errors import ModelError, check_name
@@ -284,8 +284,8 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
         "n_imputed": n_imputed,
         "true_positives": true_positives,
         "false_negatives": sums(np.where(hidden, 1 - imputed, 0)),
-        "precision": _share(true_positives, n_imputed),
-        "recall": _share(true_positives, sums(hidden)),
+        "precision": quotient(true_positives, n_imputed),
+        "recall": quotient(true_positives, sums(hidden)),
     }
 
 
@@ -334,10 +334,6 @@ class _Cells(NamedTuple):
 def _check_threshold(threshold: float) -> None:
     if threshold < 0:
         raise ModelError(f"threshold: found {threshold}, which a probability of 0 exceeds. Give at least 0.")
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
 def _checked_frequency(frequency: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

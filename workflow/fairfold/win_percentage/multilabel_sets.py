@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.arrays import Matrix, to_dense, with_sparsity
 from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import check_folds
 from fairfold.core.groups import Exchange, SampleMetadata, check_exchange, fit_arguments, group_codes, permuted_rows
@@ -102,7 +101,7 @@ def evaluate_multilabel_sets(
         If there are fewer than two models.
     """
     if not isinstance(X, TypedSamples):
-        X = finite_matrix(X.toarray() if sparse.issparse(X) else X, gaps=True)
+        X = finite_matrix(with_sparsity(X, False), gaps=True)
     Y = _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():

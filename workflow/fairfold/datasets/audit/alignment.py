@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from fairfold.core.arrays import Matrix, with_sparsity
+from fairfold.core.arrays import Matrix, positives_by_label, with_sparsity
 
 _N_COMPONENTS = 40
 _N_DIRECTIONS = 12  # of labels
@@ -172,7 +172,7 @@ def _features(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
 
 def _labels(Y: Matrix, rng: np.random.Generator) -> np.ndarray:
     if Y.shape[1] > _MOST_LABELS:  # the most frequent ones
-        Y = Y[:, np.argsort(-np.asarray((Y == 1).sum(axis=0)).ravel(), kind="stable")[:_MOST_LABELS]]
+        Y = Y[:, np.argsort(-positives_by_label(Y), kind="stable")[:_MOST_LABELS]]
     Y = np.asarray(with_sparsity(Y, False), dtype=np.float64)
     Y = Y[:, ~np.isnan(Y).all(axis=0)]
     Z = np.where(np.isnan(Y), 0, Y - np.nanmean(Y, axis=0)) if Y.size else np.zeros((len(Y), 0))
