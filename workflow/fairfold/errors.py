@@ -7,6 +7,7 @@ exceptions are bugs of this package.
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
 CONTINUES = "Run the same command again to continue; finished results are kept."
@@ -136,6 +137,7 @@ def first_sentence(error: BaseException) -> str:
 
 
 MOST_NAMES = 10  # Maximum number of names in a sentence, a line of the log or a cell of a table.
+_LONGEST = 60  # characters of a text of the user in a message
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
@@ -223,6 +225,48 @@ def shortened(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def abbreviated(text: str) -> str:
+    """Abbreviate a text of the user for a message.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+        At most 60 characters.
+
+    Examples
+    --------
+    >>> abbreviated("Rosa " * 20)
+    'Rosa Rosa Rosa Rosa Rosa Rosa Rosa Rosa Rosa Rosa Rosa [...]'
+    """
+    return textwrap.shorten(text, _LONGEST) or text[:_LONGEST]
+
+
+def quoted(text: str) -> str:
+    """Quote a text of the user in a message, abbreviated and without spaces around it.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+        Quoted text.
+
+    Examples
+    --------
+    >>> quoted(" Rosa   canina")
+    "'Rosa canina'"
+    """
+    return repr(textwrap.shorten(text, _LONGEST))
 
 
 def listed(names: Sequence[str]) -> str:

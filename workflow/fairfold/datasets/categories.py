@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
@@ -10,7 +9,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 import pandas as pd
 
-from fairfold.errors import MOST_NAMES, DataError, same_for, shortened
+from fairfold.errors import MOST_NAMES, DataError, abbreviated, same_for, shortened
 from fairfold.tables.cells import unknown_category
 from fairfold.tables.names import composed
 
@@ -165,7 +164,7 @@ class Categories:
 
 def _shown(values: Sequence[str] | np.ndarray, most: int = MOST_NAMES) -> str:
     """Join the first values, of which long texts are abbreviated."""
-    return shortened([textwrap.shorten(str(value), 60) or str(value)[:60] for value in values], most)
+    return shortened([abbreviated(str(value)) for value in values], most)
 
 
 def _composed_cells(cells: Sequence[str] | np.ndarray) -> np.ndarray:

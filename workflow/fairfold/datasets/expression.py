@@ -24,7 +24,7 @@ import numpy as np
 
 from fairfold.core.arrays import GAPS
 from fairfold.core.seeds import seed_sequence
-from fairfold.errors import DataError
+from fairfold.errors import DataError, quoted
 from fairfold.tables.cells import plain_numbers
 from fairfold.tables.label_values import number_of
 from fairfold.tables.names import PathLike, check_unique
@@ -474,7 +474,7 @@ def _reference(cell: str, path: Path, line: int) -> str:
     """Return the subject of a header line, such as ``Hybridization`` for ``Hybridization REF``."""
     if not cell.casefold().endswith("ref"):
         raise DataError(
-            f"{path}, line {line}: found {textwrap.shorten(cell, 60)!r}, but the first cell of a MAGE-TAB matrix "
+            f"{path}, line {line}: found {quoted(cell)}, but the first cell of a MAGE-TAB matrix "
             f"is a name such as {'Hybridization REF' if line == 1 else 'Reporter REF'}."
         )
     return cell[:-3]
@@ -579,6 +579,5 @@ def _number(cell: str, sample: str, place: str, drop_missing: bool) -> float:
         )
     number = number_of(cell)
     if number is None or not math.isfinite(number):
-        shown = textwrap.shorten(cell, 60)
-        raise DataError(f"{place}: found {shown!r}, which is not a finite number. Correct the file.")
+        raise DataError(f"{place}: found {quoted(cell)}, which is not a finite number. Correct the file.")
     return number

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from fairfold.core.trainings import begin
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.errors import MOST_NAMES, DataError, ModelError, check_name, first_sentence, same_for, shortened
+from fairfold.errors import MOST_NAMES, DataError, ModelError, check_name, first_sentence, quoted, same_for, shortened
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
@@ -628,9 +627,9 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
     wrong = np.argwhere(is_wrong)[: MOST_NAMES + 1]
     places = [f"row {row + 1}, column {table.columns[column]!r}" for row, column in wrong]
     if places:
-        found = textwrap.shorten(str(table.iat[*wrong[0]]), 60)
+        found = quoted(str(table.iat[*wrong[0]]))
         raise DataError(
-            f"the table, {places[0]}: found {found!r}, but features must be finite numbers or missing. Correct the "
+            f"the table, {places[0]}: found {found}, but features must be finite numbers or missing. Correct the "
             f"cell, or leave it empty.{same_for(places[1:])}"
         )
     return X

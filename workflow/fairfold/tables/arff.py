@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import canonical
-from fairfold.errors import DataError
+from fairfold.errors import DataError, quoted
 from fairfold.tables.cells import (
     Layout,
     blocks,
@@ -75,16 +75,17 @@ class _Attribute(NamedTuple):
             if self.is_hierarchical:
                 advice = f"give it as the label column (labels: {{names: [{self.name}]}})"
             raise DataError(
-                f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
+                f"{self.place}: attribute {self.name!r} is of type {quoted(self.kind)}, but must be "
                 f"numeric or a list of numbers such as {{0,1}}. Encode it as numbers or remove it, or {advice}."
             )
 
     def implied(self) -> str:
         """Return the value of the attribute in a sparse row without it: 0, or the first declared value."""
         if not self.values and not self.is_numeric:
-            kind = textwrap.shorten(self.kind, 60)
-            fault = f"sparse rows omit the attribute {self.name!r} of type {kind!r}, whose first value is unknown"
-            raise DataError(f"{self.place}: {fault}. Declare its values, or write dense rows.")
+            raise DataError(
+                f"{self.place}: sparse rows omit the attribute {self.name!r} of type {quoted(self.kind)}, whose first "
+                "value is unknown. Declare its values, or write dense rows."
+            )
         return self.values[0] if self.values else "0"
 
 
@@ -293,7 +294,7 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
             outline.append("")
         else:
             raise DataError(
-                f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data, but a header has only "
+                f"{path}, line {line}: found {quoted(text)} before @data, but a header has only "
                 "@relation, @attribute, @data and % comments. Correct it."
             )
     stated = [plain for plain in outline if plain]
@@ -310,7 +311,7 @@ def _attribute(text: str, position: str) -> _Attribute:
     """
     declared = _ATTRIBUTE.fullmatch(_COMMENT.sub(_quoted_or(""), text).strip())
     if not declared:
-        raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'. Correct the line.")
+        raise DataError(f"{position}: {quoted(text)} is not '@attribute name type'. Correct the line.")
     kind = declared["nominal"] or declared["type"]
     values = _NOMINAL_VALUE.finditer(kind[1:-1]) if kind.startswith("{") and kind.endswith("}") else ()
     listed = [_unquoted(match[1] or match[2].strip()).strip() for match in values if match[0]]

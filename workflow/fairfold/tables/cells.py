@@ -10,7 +10,6 @@ import functools
 import itertools
 import math
 import re
-import textwrap
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from typing import Literal, NamedTuple, NoReturn
 import numpy as np
 
 from fairfold.core.arrays import GAPS
-from fairfold.errors import MOST_NAMES, CellError, DataError, same_for, shortened
+from fairfold.errors import MOST_NAMES, CellError, DataError, abbreviated, quoted, same_for, shortened
 from fairfold.tables.decimals import Decimals, Evidence, Learned, decide, form_of, gather
 from fairfold.tables.label_values import TRUTHS, number_of
 from fairfold.tables.names import composed
@@ -439,7 +438,7 @@ def _refuse(cells: Cells, layout: Layout, faults: Mapping[int, Mapping[str, Faul
     (row, _, _, fault), *others = sorted(found, key=lambda each: each[:2])
     further = same_for(
         [
-            f"{cells.name_of(row)}, column {layout.columns[other.column]!r} ({textwrap.shorten(cell, 60)!r})"
+            f"{cells.name_of(row)}, column {layout.columns[other.column]!r} ({quoted(cell)})"
             for row, _, cell, other in others
         ]
     )
@@ -511,14 +510,14 @@ def number_in(cell: str, column: str, position: str, missing: str | None = None,
             "Correct it, set the column as id or groups, leave it out (ignore), or declare that it contains text "
             "(features)."
         )
-    problem = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}."
+    problem = f"{position}, column {column!r}: found {quoted(cell)}{fault}."
     raise CellError(problem, advice, unsaved and unsaved[1])
 
 
 def unknown_category(position: str, column: str, cell: str, known: Collection[str]) -> str:
     """Return the message on a category that a model does not know."""
-    shown = shortened([textwrap.shorten(value, 60) or value[:60] for value in filter(None, known)])
-    found = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}, but known are {shown}."
+    shown = shortened([abbreviated(value) for value in filter(None, known)])
+    found = f"{position}, column {column!r}: found {quoted(cell)}, but known are {shown}."
     return f"{found} Correct it, or treat unknown categories as missing (--unknown missing)."
 
 
@@ -540,7 +539,7 @@ def text_of(cell: str, column: int, position: str, layout: Layout) -> str:
     # "NA" or "none" may be the name of a class, but these may not.
     if fault is None and cell not in ("", "?", missing):
         return cell
-    found = f"{position}, column {layout.columns[column]!r}: found {textwrap.shorten(cell, 60)!r}"
+    found = f"{position}, column {layout.columns[column]!r}: found {quoted(cell)}"
     if fault:
         raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
     raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
