@@ -176,5 +176,5 @@ def test_bad_requests_are_errors():
             make_coding("onevsone", n_classes)
     with pytest.raises(ModelError, match="2 rows for 3 classes"):
         make_coding([[1], [-1]], 3)
-    with pytest.raises(ModelError, match="n_candidates: found 0"):
+    with pytest.raises(ModelError, match="n_candidates is 0"):
         make_coding("denserandom", 3, n_candidates=0)

@@ -158,7 +158,7 @@ def test_size_of_trees_and_seeds(data, boost, untouched_chance):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"n_estimators": 0}, "n_estimators: found 0. Give a whole number of at least 1"),
+        ({"n_estimators": 0}, "n_estimators is 0; it must be a whole number of at least 1"),
         ({"max_depth": 1.5}, "max_depth: found 1.5"),
         ({"min_samples_leaf": True}, "min_samples_leaf: found True"),
         ({"learning_rate": 0}, "learning_rate: found 0. Give a number above 0"),

@@ -376,11 +376,11 @@ def test_too_few_iterations_warn():
         ((PAIRS, [[0.1, 0.2, 0.3]], [0, 0, 0]), {}, r"weights: found 0\.0 to 0\.0"),
         ((PAIRS, [[0.1, 0.2, 0.3]], [1, np.nan, 1]), {}, "weights: found nan"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"update": "zzz"}, "bradley-terry, page"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": -1}, "num_kl_initializations: found -1"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": -1}, "num_kl_initializations is -1"),
         (
             (PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)),
             {"num_kl_initializations": 1.5},
-            r"num_kl_initializations: found 1\.5",
+            r"num_kl_initializations is 1\.5",
         ),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"max_iter": 0}, "max_iter and tol: found 0"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"tol": 0}, "tol: found 1000 and 0"),

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.core.seeds import seed_sequence
+from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError, unknown_name
 
 Design = Literal["onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom"]
@@ -86,8 +87,7 @@ def make_coding(
            [ 1, -1],
            [ 1,  1]], dtype=int8)
     """
-    if not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
-        raise ModelError(f"n_classes: found {n_classes!r}. Give a whole number of at least 2 classes.")
+    check_whole_number("n_classes", n_classes, 2)
     if not isinstance(design, str):
         coding = check_coding(design)
         if len(coding) != n_classes:
@@ -225,8 +225,7 @@ def _check_size(design: str, n_classes: int, n_columns: int) -> None:
 
 
 def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -> np.ndarray:
-    if not isinstance(n_candidates, (int, np.integer)) or n_candidates < 1:
-        raise ModelError(f"n_candidates: found {n_candidates!r}. Give a whole number of at least 1.")
+    check_whole_number("n_candidates", n_candidates, 1)
     # Both designs use the same lookup: values 0 and 1 are the signs, values 2 and 3 are entries of 0.
     n_columns, n_values = (10, 2) if design == "denserandom" else (15, 4)
     n_columns = math.ceil(n_columns * math.log2(n_classes))

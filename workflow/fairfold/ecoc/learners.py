@@ -42,6 +42,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
+from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError, check_name, unknown_name
 
 SEPARABLE = ("sigmoid", "step")
@@ -201,9 +202,7 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         for name in self._whole_numbers:
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ModelError(f"{name}: found {value!r}. Give a whole number of at least 1.")
+            check_whole_number(name, getattr(self, name), 1)
         if not isinstance(self.learning_rate, Real) or not 0 < self.learning_rate < np.inf:
             raise ModelError(f"learning_rate: found {self.learning_rate!r}. Give a number above 0.")
 

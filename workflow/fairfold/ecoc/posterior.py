@@ -51,6 +51,7 @@ from sklearn.exceptions import ConvergenceWarning
 from fairfold.core.arrays import quotient
 from fairfold.core.compiled import njit
 from fairfold.core.seeds import seed_sequence
+from fairfold.core.validation import check_whole_number
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, check_name
 
@@ -244,8 +245,7 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
     """Create starting posteriors (n_samples, n_classes) without zeros."""
     shape = (len(R), len(M))
     uniform = np.full(shape, 1 / len(M))
-    if not isinstance(n_random, (int, np.integer)) or n_random < 0:
-        raise ModelError(f"num_kl_initializations: found {n_random!r}. Give a whole number of at least 0.")
+    check_whole_number("num_kl_initializations", n_random, 0)
     solution = _normalized(_least_squares(M, R, one_minimum), 1 / len(M))
     found = [solution] if one_minimum else [uniform, solution]
     rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
