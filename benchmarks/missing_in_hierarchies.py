@@ -14,6 +14,7 @@ import argparse
 
 import numpy as np
 
+from fairfold.core.arrays import most_common_labels
 from fairfold.datasets.generate import gene_ontology_large
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.metrics.registry import BASIC_METRICS, REFERENCE_LABELS
@@ -22,7 +23,6 @@ from fairfold.missing_labels.corrected import corrected_scores
 from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.models import make_model
 from fairfold.planning.models import REFERENCE
-from fairfold.recommendation.predictions import most_common_labels
 from fairfold.weak_labels import mask_labels
 
 

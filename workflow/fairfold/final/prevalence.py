@@ -65,7 +65,7 @@ def bins_of(p: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     p : ndarray of shape (n_samples,)
         Probabilities.
     thresholds : ndarray of shape (n_bins - 1,)
-        Lower limits of all bins but the last one, the highest first.
+        Lower limits of all bins but the last one, the highest first. A limit itself is in the bin below.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def bins_of(p: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> bins_of(np.array([0.9, 0.8, 0.5, 0.1]), np.array([0.8, 0.4]))
-    array([0, 0, 1, 2])
+    array([0, 1, 1, 2])
     """
     return len(thresholds) - np.searchsorted(thresholds[::-1], np.clip(p, 0, 1), side="left")
 
