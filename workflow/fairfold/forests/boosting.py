@@ -51,6 +51,7 @@ BoostingKind = ForestKind | Literal["symmetric"]
 
 ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 ROUNDS, SPLITS = (200, 500), (3, 2)  # Values of "auto" below ``LARGE`` samples and from there on.
+SYMMETRIC_ROUNDS = 300, 1500  # The same for symmetric trees.
 SMALL_LEAF = 5
 LEAF_SHARES = (1 / 30, 1 / 100, 1 / 300, 0.0)  # Candidates for large data as shares of the draws, the cheapest first.
 CHOSEN_ON = 8000  # Number of samples for this choice. Two thirds of them train.
@@ -58,7 +59,6 @@ SHARE_DRAWN = 0.5  # Share of the samples that each tree of large data draws.
 MORE_FEATURES = 3.0  # Candidate for the number of features per split, as a multiple of their square root.
 LEAST_GAIN = 0.01  # Relative gain in likelihood that justifies these slower splits.
 SYMMETRIC_BINS = 32  # Maximum number of bins of a feature for symmetric trees.
-SYMMETRIC_ROUNDS = 300
 MOST_LEVELS = 6
 MOST_DRAWN = 8000
 MOST_FEATURES = 100
@@ -75,7 +75,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         Method to choose thresholds, see :class:`~fairfold.forests.trees.MultilabelForest`, or symmetric trees, which
         ignore ``max_features`` and ``min_samples_leaf``.
     max_rounds : int or "auto", default="auto"
-        Maximum number of trees. ``"auto"`` is 200, or 500 from ``LARGE`` samples on, and 300 for symmetric trees.
+        Maximum number of trees. ``"auto"`` is 200, or 500 from ``LARGE`` samples on, and 300 or 1,500 for symmetric
+        trees.
     learning_rate : float, default=0.1
         Factor applied to each Newton step.
     min_samples_leaf : int or "auto", default="auto"
@@ -223,6 +224,22 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
             if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0.")
 
+    def most_rounds(self, n_samples: int) -> int:
+        """Return the maximum number of trees.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of training samples.
+
+        Returns
+        -------
+        int
+            ``max_rounds``, or its automatic value.
+        """
+        most = SYMMETRIC_ROUNDS if self.kind == "symmetric" else ROUNDS
+        return _automatic(self.max_rounds, n_samples, *most)
+
     def _choose_growth(self, X: BinnedMatrix, Y: np.ndarray, groups: np.ndarray | None) -> _Growth:
         """Choose the leaf size, then the number of features, if the data are large and the leaf size is automatic."""
         if self.kind == "symmetric":
@@ -252,8 +269,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         return best
 
     def _start(self, growth: _Growth, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        most = (SYMMETRIC_ROUNDS,) * 2 if growth.kind == "symmetric" else ROUNDS
-        n_seeds = _automatic(self.max_rounds, X.shape[0], *most)
+        n_seeds = self.most_rounds(X.shape[0])
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(n_seeds, np.uint64)
         return _Run(growth, X, Y, seen, seeds, self.learning_rate, self.l2)
 

@@ -177,14 +177,14 @@ def _notes() -> dict[tuple[str, str, str], str]:
         steps = "in equal steps of its logarithm"
         return f"penalty from {len(some)} values of {some[0]:g} to {some[-1]:g} times the mean eigenvalue, {steps}"
 
-    rounds, splits = boosting.ROUNDS, boosting.SPLITS
+    rounds, symmetric, splits = boosting.ROUNDS, boosting.SYMMETRIC_ROUNDS, boosting.SPLITS
     return {
         ("OutOfBagCascade", "shape", auto): forests,
         ("OutOfBagCascade", "n_sketched", auto): sketched,
         ("CascadeForest", "n_sketched", auto): sketched,
         ("MultilabelBoosting", "max_rounds", auto): f"{rounds[0]}, and {rounds[1]} {large}",
         ("MultilabelBoosting", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
-        ("MultilabelBoosting (symmetric)", "max_rounds", auto): str(boosting.SYMMETRIC_ROUNDS),
+        ("MultilabelBoosting (symmetric)", "max_rounds", auto): f"{symmetric[0]}, and {symmetric[1]} {large}",
         ("MultilabelBoosting (symmetric)", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
         ("MultilabelBoosting", "min_samples_leaf", auto): f"{boosting.SMALL_LEAF}, and chosen {large}",
         ("KernelRidgeClassifier", "gammas", ""): f"candidates; {penalties(kernel_ridge.PENALTIES)}",

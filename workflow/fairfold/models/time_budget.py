@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from fairfold.forests.boosting import MOST_DRAWN, MOST_FEATURES, SYMMETRIC_ROUNDS, MultilabelBoosting
+from fairfold.forests.boosting import MOST_DRAWN, MOST_FEATURES, MultilabelBoosting
 from fairfold.forests.out_of_bag import OutOfBagCascade
 from fairfold.forests.simd import LANES
 from fairfold.forests.sketches import MOST_EXACT
-from fairfold.forests.trees import LARGE
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.out_of_fold import clone_with
 
 Members = Sequence[tuple[str, BaseEstimator]]
 
+_USUAL_ROUNDS = 400  # Early stopping usually ends before.
 _LEAST_ROUNDS, _LEAST_LANDMARKS, _LEAST_TREES = 20, 100, 20
 _CHOSEN_SHAPES = 8.0  # cost of trees whose shape is chosen, relative to the published shape
 _MOST_LEVELS = 3  # cascades rarely grow more levels above level 0
@@ -168,8 +168,4 @@ def _(member: OutOfBagCascade, sizes: Sizes) -> dict[str, Any]:
 
 
 def _rounds(member: MultilabelBoosting, n_samples: int) -> int:
-    if member.max_rounds != "auto":
-        return member.max_rounds
-    if member.kind == "symmetric":
-        return SYMMETRIC_ROUNDS
-    return 200 if n_samples < LARGE else 500
+    return min(member.most_rounds(n_samples), _USUAL_ROUNDS)
