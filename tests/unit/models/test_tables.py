@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from fairfold.errors import DataError, ModelError
@@ -57,6 +58,19 @@ def test_a_stack_grows_a_deep_forest_if_trees_have_weight(least, max_levels, mon
     stack = model.estimator_
     assert stack.estimators_[1].max_levels == max_levels and len(stack.weights_) == 5
     np.testing.assert_allclose(stack.weights_.sum(), 1)
+
+
+def test_a_stack_takes_sparse_counts_for_terms(monkeypatch):
+    """Few or negative features are not counts."""
+    monkeypatch.setattr(stacking, "LEAST_WEIGHT", 1.1)
+    X, Y = sparse.csr_array(np.random.default_rng(0).poisson(0.1, (60, 100)).astype(float)), table(60)[1]
+    model = make_model("Stack+", random_state=0, n_trees=5, max_levels=1).fit(X, Y)
+    members = model.estimator_.estimators_
+    assert [type(each).__name__ for each in members[:2]] == ["TextRidge", "OutOfBagCascade"]
+    assert len(members) == 5 and members[1].max_levels == 0
+    np.testing.assert_array_equal(model.predict_proba(X.toarray()), model.predict_proba(X))
+    for other in (X[:, :99], -X, X.toarray()):
+        assert len(clone(model).fit(other, Y).estimator_.estimators_) == 4
 
 
 def test_terms_are_not_standardized():

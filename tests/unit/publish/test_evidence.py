@@ -229,7 +229,7 @@ def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
     facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_many > ManyLabelRidge"))
     assert "or with more than 128 labels of a forest and ridge regression, divided" in phrase_of("Stack+", facts)
     facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_terms > TextRidge"))
-    assert "for text also of ridge regression on the frequencies of its terms, and" in phrase_of("Stack+", facts)
+    assert "for text or sparse counts also of ridge regression on the frequencies" in phrase_of("Stack+", facts)
 
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):

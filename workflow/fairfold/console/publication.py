@@ -16,6 +16,7 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairfold.datasets import Dataset
     from fairfold.publish.facts import Facts, Source
     from fairfold.settings import Study
 
@@ -101,7 +102,7 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
         hyperparameters=hyperparameters(
             study,
             [(data.shape[0], data.Y.shape[1]) for data in datasets],
-            has_text=any("text" in role.role for data in datasets if data.typed for role in data.typed.roles),
+            has_text=any(map(_has_terms, datasets)),
         ),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
@@ -116,6 +117,13 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
             chosen_by(each.id, path) for each in datasets if (path := final / each.id / "model.fairfold").is_file()
         ),
     )
+
+
+def _has_terms(data: Dataset) -> bool:
+    """Check whether the features are text or counts, for which pools have other members."""
+    from fairfold.models.stacking import are_counts
+
+    return any("text" in role.role for role in data.typed.roles) if data.typed else are_counts(data.X)
 
 
 def _limits() -> dict[str, float]:

@@ -50,6 +50,8 @@ _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fi
 _LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
 LEAST_WEIGHT = 0.07
 """Weight of a substitute from which the member that it stands for is worth its run time."""
+LEAST_COUNTED = 100
+"""Minimum number of features of sparse counts."""
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
@@ -69,10 +71,11 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
         in inverse proportion to the samples. None uses ``estimators``.
     of_terms : sequence of (str, estimator object), default=()
-        Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given.
+        Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given, or
+        if all features are counts; see :func:`are_counts`.
     of_text : sequence of (str, estimator object), default=()
-        Cheaper substitutes for members of the same name in ``estimators``, if ``are_terms`` is given. The member itself
-        replaces a substitute with at least the weight ``LEAST_WEIGHT``.
+        Cheaper substitutes for members of the same name in ``estimators``, where members of ``of_terms`` are used. The
+        member itself replaces a substitute with at least the weight ``LEAST_WEIGHT``.
     are_terms : ndarray of bool of shape (n_features,) or None, default=None
         Whether each feature is the frequency of a term, as in :class:`~fairfold.features.TableEncoder`. The other
         members are fitted to the other features, as a dense array. None if there are no such frequencies.
@@ -153,6 +156,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         ModelError
             If the pool has no members, one of them rejects the data, or ``minutes`` is out of range.
         """
+        self._takes_counts = self.are_terms is None and not sparse.issparse(Y) and are_counts(X)
         by_terms, X = self._by_kind(X)
         estimators = self._members_for(X, Y)
         if not estimators:
@@ -202,9 +206,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         return fitted, calibration, unseen
 
     def _by_kind(self, X: Matrix) -> tuple[Matrix | None, Matrix]:
-        """Separate the frequencies of terms, if there are any, from the other features."""
+        """Separate the frequencies of terms, if there are any, from the other features. Counts are both."""
         if self.are_terms is None:
-            return None, X
+            return sparse.csr_array(X) if self._takes_counts else None, X
         X = sparse.csr_array(X)
         return X[:, np.flatnonzero(self.are_terms)], X[:, np.flatnonzero(~self.are_terms)].toarray()
 
@@ -264,6 +268,30 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
             Probabilities, divided by the label frequency. Sparse if those of all members are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
+
+
+def are_counts(X: Matrix) -> bool:
+    """Check whether the features are many, sparse and never negative, like the frequencies of terms.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    bool
+        Whether ``X`` is a sparse matrix of at least ``LEAST_COUNTED`` features without negative values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from fairfold.models.stacking import are_counts
+    >>> are_counts(sparse.eye_array(200)), are_counts(np.eye(200)), are_counts(sparse.eye_array(20))
+    (True, False, False)
+    """
+    return sparse.issparse(X) and X.shape[1] >= LEAST_COUNTED and bool(X.data.min(initial=0) >= 0)
 
 
 def _with_fewer_trees(estimator: BaseEstimator, n_samples: int) -> BaseEstimator:

@@ -20,8 +20,8 @@ def make(n_trees: int = N_TREES, max_levels: int = MAX_LEVELS, **options: Any) -
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
     improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
     little there for most of the run time. Boosting with symmetric trees finds interactions that other members miss.
-    Ridge regression on the frequencies of terms is an additional member for tables with text. The forest has one level
-    there unless trees have weight, because more levels take most of the run time.
+    Ridge regression on the frequencies of terms is an additional member for tables with text and for sparse counts. The
+    forest has one level there unless trees have weight, because more levels take most of the run time.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ SPECS = (
         "regression and boosted symmetric trees as in CatBoost [@prokhorenkova2018]{of_terms}{of_large}{of_many}, "
         "divided by the label frequency where labels are incomplete [@fairfold]",
         additions={
-            "of_terms": ", for text also of ridge regression on the frequencies of its terms, and with a forest of one "
-            "level if trees have little weight",
+            "of_terms": ", for text or sparse counts also of ridge regression on the frequencies of terms, and with a "
+            "forest of one level if trees have little weight",
             "of_large": ", with a forest of one level from 5,000 samples on",
             "of_many": ", or with more than 128 labels of a forest and ridge regression",
         },
