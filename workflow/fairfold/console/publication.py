@@ -121,7 +121,7 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
 
 def _has_terms(data: Dataset) -> bool:
     """Check whether the features are text or counts, for which pools have other members."""
-    from fairfold.models.stacking import are_counts
+    from fairfold.core.arrays import are_counts
 
     return any("text" in role.role for role in data.typed.roles) if data.typed else are_counts(data.X)
 

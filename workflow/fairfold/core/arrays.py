@@ -26,6 +26,9 @@ GAPS = frozenset({"", "?", "-", "#n/a", "na", "n/a", "nan", "nil", "none", "null
 DENSE_CELLS = 50_000_000
 """Maximum number of cells (samples times labels) of a sparse matrix that is made dense; 400 MB of float64."""
 
+LEAST_COUNTED = 100
+"""Minimum number of features of sparse counts."""
+
 
 def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
     """Convert a sparse matrix to an array, if it is not too large. Arrays are returned unchanged.
@@ -387,6 +390,30 @@ def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
         return matrix > threshold
     limits = np.broadcast_to(threshold, matrix.shape[1])[matrix.indices]
     return canonical(with_data(matrix, matrix.data > limits))
+
+
+def are_counts(X: Matrix) -> bool:
+    """Check whether the features are many, sparse and never negative, like the frequencies of terms.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    bool
+        Whether ``X`` is a sparse matrix of at least ``LEAST_COUNTED`` features without negative values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from fairfold.core.arrays import are_counts
+    >>> are_counts(sparse.eye_array(200)), are_counts(np.eye(200)), are_counts(sparse.eye_array(20))
+    (True, False, False)
+    """
+    return sparse.issparse(X) and X.shape[1] >= LEAST_COUNTED and bool(X.data.min(initial=0) >= 0)
 
 
 def map_rows(function: Callable[[np.ndarray], np.ndarray], matrix: Matrix, floor: float) -> Matrix:

@@ -24,7 +24,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
-from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.arrays import Matrix, are_counts, stored_cells
 from fairfold.core.compiled import njit
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.probabilities import FLOOR
@@ -50,8 +50,6 @@ _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fi
 _LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
 LEAST_WEIGHT = 0.07
 """Weight of a substitute from which the member that it stands for is worth its run time."""
-LEAST_COUNTED = 100
-"""Minimum number of features of sparse counts."""
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
@@ -72,7 +70,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         in inverse proportion to the samples. None uses ``estimators``.
     of_terms : sequence of (str, estimator object), default=()
         Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given, or
-        if all features are counts; see :func:`are_counts`.
+        if the features are counts; see :func:`~fairfold.core.arrays.are_counts`.
     of_text : sequence of (str, estimator object), default=()
         Cheaper substitutes for members of the same name in ``estimators``, where members of ``of_terms`` are used. The
         member itself replaces a substitute with at least the weight ``LEAST_WEIGHT``.
@@ -268,30 +266,6 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
             Probabilities, divided by the label frequency. Sparse if those of all members are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
-
-
-def are_counts(X: Matrix) -> bool:
-    """Check whether the features are many, sparse and never negative, like the frequencies of terms.
-
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Features.
-
-    Returns
-    -------
-    bool
-        Whether ``X`` is a sparse matrix of at least ``LEAST_COUNTED`` features without negative values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from fairfold.models.stacking import are_counts
-    >>> are_counts(sparse.eye_array(200)), are_counts(np.eye(200)), are_counts(sparse.eye_array(20))
-    (True, False, False)
-    """
-    return sparse.issparse(X) and X.shape[1] >= LEAST_COUNTED and bool(X.data.min(initial=0) >= 0)
 
 
 def _with_fewer_trees(estimator: BaseEstimator, n_samples: int) -> BaseEstimator:
