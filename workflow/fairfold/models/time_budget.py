@@ -109,7 +109,7 @@ def estimated_seconds(member: BaseEstimator, sizes: Sizes) -> float:
     >>> from fairfold.forests.boosting import MultilabelBoosting
     >>> from fairfold.models.time_budget import Sizes, estimated_seconds
     >>> round(estimated_seconds(MultilabelBoosting(), Sizes(32_000, 40, 10)))
-    8
+    6
     """
     return 0.0
 
