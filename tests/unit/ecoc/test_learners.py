@@ -159,8 +159,8 @@ def test_size_of_trees_and_seeds(data, boost, untouched_chance):
     ("change", "sentence"),
     [
         ({"n_estimators": 0}, "n_estimators is 0; it must be a whole number of at least 1"),
-        ({"max_depth": 1.5}, "max_depth: found 1.5"),
-        ({"min_samples_leaf": True}, "min_samples_leaf: found True"),
+        ({"max_depth": 1.5}, "max_depth is 1.5"),
+        ({"min_samples_leaf": True}, "min_samples_leaf is True"),
         ({"learning_rate": 0}, "learning_rate: found 0. Give a number above 0"),
         ({"learning_rate": np.inf}, "learning_rate: found inf"),
         ({"random_state": "a"}, "random_state: found 'a'. Give an integer"),
