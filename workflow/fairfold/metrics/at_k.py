@@ -153,7 +153,8 @@ class Terms(NamedTuple):
             Scores, with NaN where they are undefined.
         """
         weights = self.weights[:, np.newaxis]
-        return np.where(self.is_defined, quotient(*(_sum(each * weights) for each in self[:2])), np.nan)
+        above, below = (_sum(each * weights) for each in self[:2])
+        return np.where(self.is_defined, quotient(above, below), np.nan)
 
 
 class _Hits(NamedTuple):
