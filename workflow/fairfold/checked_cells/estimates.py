@@ -540,7 +540,7 @@ class _Table:
         hidden = true & ~observed
 
         def share(codes: np.ndarray, n: int) -> np.ndarray:
-            return quotient(*(np.bincount(codes[each], minlength=n) for each in (hidden, true)))
+            return quotient(np.bincount(codes[hidden], minlength=n), np.bincount(codes[true], minlength=n))
 
         n_true, n_hidden, n_observed = map(np.count_nonzero, (true, hidden, observed))
         return {
