@@ -213,6 +213,21 @@ def test_cells_of_each_label_come_first():
     assert (certify(right, P)["reason"] == "").any() and (certify(right, P, groups=groups)["reason"] == "").any()
 
 
+@pytest.mark.parametrize("uneven", ["groups", "weights"])
+def test_right_checks_certify_every_label_of_uneven_samples(uneven):
+    rng = np.random.default_rng(0)
+    P = rng.random((300, 20))
+    Y = (rng.random(P.shape) < np.linspace(0.5, 0.9, 20)).astype(int)
+    options = {uneven: {"groups": rng.integers(0, 150, 300), "weights": rng.random(300) + 0.5}[uneven]}
+    before, cells = certify(Y, P, **options), cells_to_certify(Y, P, Y.size, **options)
+    shortfall = (
+        r"[\d.]+\.\d of [\d.]+\.\d effective decisions are recorded positives above [\d.]+; [\d.]+\.\d are needed"
+    )
+    assert before["reason"].str.fullmatch(shortfall).sum() > 10
+    after = certify(Y, P, checked=cells.assign(label=1), **options)
+    assert (after["n_decisions"] > before["n_decisions"]).all()
+
+
 def test_checks_that_are_left_over_first_win_the_most_decisions_each():
     Y, P = drawn(n_labels=4, spread=3.5, seed=4)
     observed = Y * (np.random.default_rng(1).random(Y.shape) < 0.98)

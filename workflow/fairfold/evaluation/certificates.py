@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import optimize, special
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.defaults import CONFIDENCE, PRECISION
@@ -318,8 +318,8 @@ def certificate_of(
     if not len(tested.size):
         least = math.ceil(math.log(of_precision) / math.log(target))
         size, n = curve.size.max(initial=0), curve.n_decisions.max(initial=0)
-        kind = "decisions" if size == n else "effective decisions"
-        found = f"{size:.0f} {kind} above any threshold"
+        kind, digits = _kind(size, n)
+        found = f"{size:.{digits}f} {kind} above any threshold"
         return Certificate(reason=f"{found}; {least} right ones in a row are needed")
     fails = np.append(p_value(tested.right, tested.size, target) > of_precision, True)
     n_passed = int(fails.argmax())
@@ -339,19 +339,25 @@ def certificate_of(
     return Certificate(threshold, precision_low, n_decisions, share, float(low), 1 - float(high))
 
 
-def _least_right(size: float, target: float, alpha: float) -> int:
-    """Return how many of the decisions must be right for a certificate."""
-    return int(np.count_nonzero(p_value(np.arange(math.floor(size) + 1), size, target) > alpha))
+def _least_right(size: float, target: float, alpha: float) -> float:
+    """Return how many of the effective decisions must be right for a certificate. Infinity if all are too few."""
+    if p_value(size, size, target) > alpha:
+        return np.inf
+    return optimize.brentq(lambda right: float(p_value(right, size, target)) - alpha, 0, size)
+
+
+def _kind(size: float, n_decisions: int) -> tuple[str, int]:
+    """Return a phrase for decisions and the number of digits of their number."""
+    return ("decisions", 0) if size == n_decisions else ("effective decisions", 1)
 
 
 def _shortfall(tested: Curve, target: float, alpha: float) -> str:
     """Return a sentence on the first test, which failed."""
     right, size = tested.right[0], tested.size[0]
-    least = _least_right(size, target, alpha)
-    kind = "decisions" if size == tested.n_decisions[0] else "effective decisions"
-    return (
-        f"{right:.0f} of {size:.0f} {kind} are recorded positives above {tested.threshold[0]:.3g}; {least} are needed"
-    )
+    kind, digits = _kind(size, tested.n_decisions[0])
+    least = math.ceil(_least_right(size, target, alpha) * 10**digits) / 10**digits
+    found = f"{right:.{digits}f} of {size:.{digits}f} {kind} are recorded positives above {tested.threshold[0]:.3g}"
+    return f"{found}; {least:.{digits}f} are needed"
 
 
 def certify(
@@ -533,12 +539,14 @@ def cells_to_certify(
         place = int(fails.argmax())
         above = labels.P[:, label] > tested.threshold[place]
         is_open = above & (labels.Y[:, label] == 0) & ~labels.is_known[:, label]
-        missing = _least_right(tested.size[place], target, alpha) - tested.right[place]
-        missing *= tested.n_decisions[place] / tested.size[place]  # from effective decisions to cells
-        if missing > np.count_nonzero(is_open) + 1e-9:
-            continue
         cells = np.flatnonzero(is_open)
         cells = cells[np.argsort(labels.P[cells, label], kind="stable")]
+        weight = labels.weights[above & (labels.Y[:, label] != UNMEASURED)].sum()
+        won = tested.size[place] * np.cumsum(labels.weights[cells]) / weight
+        needed = _least_right(tested.size[place], target, alpha) - tested.right[place]
+        missing = 1 + int(np.searchsorted(won, needed - 1e-9))
+        if missing > len(cells):
+            continue
         if place:
             gain = tested.n_decisions[place] - tested.n_decisions[place - 1]
             further.append((missing / gain, label, cells))
@@ -622,7 +630,9 @@ class _Labels:
             cells, values = cells_with_labels(checked, codes)
             self.Y[cells], self.is_known[cells] = values, True
         self.is_complete = not ((self.Y == 0) & ~self.is_known).any()
-        self.curves = _curves(self.Y, self.P, groups, weights)
+        checked_weights = check_weights(weights, len(codes), DataError)
+        self.weights = np.ones(len(codes)) if checked_weights is None else checked_weights
+        self.curves = _curves(self.Y, self.P, groups, checked_weights)
 
 
 def _checked_pair(Y: Matrix, P: Matrix) -> tuple[np.ndarray, np.ndarray]:
