@@ -141,6 +141,13 @@ def test_groups_and_weights_count_by_the_effective_size():
     assert "effective decisions" in certify(Y[:40], P[:40], groups=np.arange(40) // 20)["reason"][0]
 
 
+def test_the_effective_number_of_positives_is_that_of_the_positives_alone():
+    y, p = np.repeat([0, 1], [1000, 100]), np.linspace(0, 0.9, 1100)
+    assert curve_of(y, p, weights=1 + 99.0 * y).n_positives == 100
+    groups = np.append(np.arange(1000), np.repeat([1000, 1001], [50, 50]))
+    assert curve_of(y, p, groups=groups).n_positives == 2
+
+
 def test_all_certificates_at_once_need_more():
     Y, P = drawn(n_labels=6)
     single, joint = certify(Y, P), certify(Y, P, joint=True)

@@ -208,30 +208,31 @@ def curve_of(
     order = np.argsort(-p)
     y, p = y[order].astype(np.float64), p[order]
     n = np.arange(1.0, len(p) + 1)
-    total, right, squares, expected = n, np.cumsum(y), n, np.cumsum(p)
+    total, right, size, expected = n, np.cumsum(y), n, np.cumsum(p)
+    n_positives = y.sum()
     if weights is not None or groups is not None:
         w = np.ones(len(p)) if weights is None else weights[order]
         units = np.arange(len(p)) if groups is None else groups[order]
-        total, right, expected, squares = np.cumsum(w), np.cumsum(w * y), np.cumsum(w * p), _squares(w, units)
-    size = total**2 / squares
+        total, right, expected, size = np.cumsum(w), np.cumsum(w * y), np.cumsum(w * p), _sizes(w, units)
+        n_positives = _sizes(w[y == 1], units[y == 1])[-1] if n_positives else 0.0
     next_lower = np.append(p[1:], 0.0)
     last = np.flatnonzero(p > next_lower)
     share = right / total
-    n_positives = float(size[-1] * share[-1]) if len(p) else 0.0
     recall = right / right[-1] if n_positives else np.full(len(p), np.nan)
-    every = Curve(next_lower, n.astype(np.int64), size, size * share, expected / total, recall, n_positives)
+    every = Curve(next_lower, n.astype(np.int64), size, size * share, expected / total, recall, float(n_positives))
     return every.at(last)
 
 
-def _squares(w: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """Return the sum of squares of the sums of weights of each group, among the first cells."""
+def _sizes(w: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Return the effective number of the first cells, for each number of them."""
     by_unit = np.argsort(units, kind="stable")
     sums = np.cumsum(w[by_unit])
     starts = np.flatnonzero(np.diff(units[by_unit], prepend=-1))
     before = np.repeat((sums - w[by_unit])[starts], np.diff(np.append(starts, len(w))))
     own = np.empty(len(w))
     own[by_unit] = sums - before  # Sum of the group up to and including each cell.
-    return np.cumsum(w * (2 * own - w))
+    # The squared sums of weights of the groups grow by this with each cell.
+    return np.cumsum(w) ** 2 / np.cumsum(w * (2 * own - w))
 
 
 def lower_limit(right: ArrayLike, size: ArrayLike, alpha: float) -> np.ndarray:
