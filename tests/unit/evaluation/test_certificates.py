@@ -130,15 +130,23 @@ def test_copies_of_a_sample_in_one_group_add_nothing():
 def test_groups_and_weights_count_by_the_effective_size():
     rng = np.random.default_rng(0)
     y, p, weights, groups = rng.integers(0, 2, 60), rng.random(60), rng.random(60) + 0.1, rng.integers(0, 9, 60)
-    curve = curve_of(y, p, weights, groups)
+    curve, kept = curve_of(y, p, weights, groups), weights / weights.max()
     for threshold, size, right in zip(curve.threshold, curve.size, curve.right, strict=True):
-        w = np.where(p > threshold, weights, 0)
-        expected = w.sum() ** 2 / (np.bincount(groups, w) ** 2).sum()
+        w = np.where(p > threshold, kept, 0)
+        expected = w.sum() ** 2 / ((np.bincount(groups, w) ** 2).sum() + (w * (1 - w)).sum())
         assert (size, right) == pytest.approx((expected, expected * (w * y).sum() / w.sum()))
     Y, P = drawn(n_labels=1)
-    uneven = certify(Y, P, weights=np.random.default_rng(1).random(len(Y)) ** 4 + 0.01)
-    assert uneven["n_decisions"][0] < certify(Y, P)["n_decisions"][0]
+    uneven = certify(Y, P, weights=np.random.default_rng(1).random(len(Y)) + 1)
+    assert 0 < uneven["n_decisions"][0] < certify(Y, P)["n_decisions"][0]
     assert "effective decisions" in certify(Y[:40], P[:40], groups=np.arange(40) // 20)["reason"][0]
+
+
+def test_wrong_decisions_of_heavy_samples_are_rarely_certified():
+    rng = np.random.default_rng(0)
+    weights = np.where(rng.random(400) < 0.05, 20, 1)
+    P, is_wrong = rng.random((400, 150)), rng.random((400, 150)) < 0.12 * weights.sum() / weights[weights > 1].sum()
+    table = certify(1 - (is_wrong & (weights > 1)[:, np.newaxis]), P, weights=weights)
+    assert (table["reason"] == "").sum() <= stats.binom.ppf(0.999, 150, 0.05)
 
 
 def test_the_effective_number_of_positives_is_that_of_the_positives_alone():

@@ -12,8 +12,11 @@ as high under any mechanism of missing labels, so a lower bound of the recorded 
   so the first threshold depends on their ratios only.
 - *Checked cells*: a checked cell that is right counts as a recorded positive. The count of right decisions stays a
   lower bound of the true count, so cells may be chosen in any way, and checking may stop at any time.
-- *Groups and weights*: counts are scaled to the effective sample size of Kish [2]_, as if the samples of a group were
-  copies of each other.
+- *Weights*: a decision counts by the ratio of its weight to the largest weight of the label. If decisions were kept
+  with this probability, the precision of the kept ones would be the weighted precision. Wrong decisions may depend on
+  the weight.
+- *Groups*: counts are scaled to the effective sample size of Kish [2]_, as if the samples of a group were copies of
+  each other. Wrong decisions must not depend on the size of the group.
 - *Wrong recorded positives*: if up to a share s of the recorded positives among the decisions is wrong, the recorded
   precision must exceed target / (1 - s).
 
@@ -225,14 +228,15 @@ def curve_of(
 
 def _sizes(w: np.ndarray, units: np.ndarray) -> np.ndarray:
     """Return the effective number of the first cells, for each number of them."""
+    w = w / w.max(initial=0)
     by_unit = np.argsort(units, kind="stable")
     sums = np.cumsum(w[by_unit])
     starts = np.flatnonzero(np.diff(units[by_unit], prepend=-1))
     before = np.repeat((sums - w[by_unit])[starts], np.diff(np.append(starts, len(w))))
     own = np.empty(len(w))
     own[by_unit] = sums - before  # Sum of the group up to and including each cell.
-    # The squared sums of weights of the groups grow by this with each cell.
-    return np.cumsum(w) ** 2 / np.cumsum(w * (2 * own - w))
+    # Each cell is kept with probability w. The expected squares of the kept numbers of the groups grow by this.
+    return np.cumsum(w) ** 2 / np.cumsum(w * (2 * (own - w) + 1))
 
 
 def lower_limit(right: ArrayLike, size: ArrayLike, alpha: float) -> np.ndarray:
@@ -398,9 +402,11 @@ def certify(
     wrong_positives : float, default=0.0
         Share of the recorded positives among the decisions that may be wrong.
     groups : array-like of shape (n_samples,) or None, default=None
-        Group of each sample. Decisions count by their effective number, as if samples of a group were copies.
+        Group of each sample. Decisions count by their effective number, as if samples of a group were copies. Wrong
+        decisions must not depend on the size of the group.
     weights : array-like of shape (n_samples,) or None, default=None
-        Positive weight of each sample. Decisions count by their effective number.
+        Positive weight of each sample. A decision counts by the ratio of its weight to the largest one, so a few large
+        weights cost certificates. Limit them beforehand.
     joint : bool, default=False
         Whether all certificates hold at once with this confidence, instead of each one (Bonferroni over the labels with
         enough decisions).
