@@ -49,24 +49,33 @@ def lines(*rows, most_models=7, **options):
 
 
 @pytest.mark.parametrize(
-    ("certified", "end"),
+    ("certified", "n_labels", "sentence"),
     [
         (
             {"threshold": [0.6, np.nan]},
-            "(out-of-fold predictions). `fairfold predict --precision 0.9` decides no other label.",
+            2,
+            "For 1 of 2 labels (s), {share} above a threshold are right, with 95 % confidence "
+            "(out-of-fold predictions). `fairfold predict --precision 0.9` decides above such thresholds only.",
         ),
         (
+            {"threshold": [0.6, np.nan]},
+            14,
+            "For 1 of the 2 most common labels (s), {share} above a threshold are right",
+        ),
+        ({"threshold": [np.nan, np.nan]}, 14, "None of the 2 most common labels has a threshold above which {share}"),
+        (
             {"threshold": [np.nan, np.nan], "n_held_out": 1200},
-            "(the final model on 1,200 held-out samples).",
+            2,
+            "No label has a threshold above which {share} are right, with 95 % confidence (the final model on 1,200 "
+            "held-out samples).",
         ),
     ],
 )
-def test_certified_labels_are_counted(certified, end):
-    share, labels = "at least 90 % of the positive predictions", "For 1 of 2 labels (s)"
-    is_any = np.isfinite(certified["threshold"]).any()
-    start = f"{labels}, {share} above a threshold" if is_any else f"No label has a threshold above which {share}"
-    found = answer(BEST, certified={"label": list("st"), "precision": 0.9, **certified})
-    assert f"{start} are right, with 95 % confidence {end}" in [*found.lines()]
+def test_certified_labels_are_counted(certified, n_labels, sentence):
+    sizes = {"n_samples": [1060], "n_features": 2, "n_labels": n_labels, "label_cardinality": 0.5}
+    found = answer(BEST, certified={"label": list("st"), "precision": 0.9, **certified}, sizes=sizes)
+    start = sentence.format(share="at least 90 % of the positive predictions")
+    assert [line for line in found.lines() if "confidence" in line and line.startswith(start)]
     assert found.training_rows.endswith("that were not held out") == ("n_held_out" in certified)
     assert not any("confidence" in each for each in lines(BEST))
 

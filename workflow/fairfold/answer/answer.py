@@ -228,7 +228,8 @@ class Answer:
     @property
     def on_certificates(self) -> str | None:
         """Sentence on the labels with a certified precision, None without an examined label."""
-        return sentence_on_certificates(self.certified, self.n_examined, self.n_held_out)
+        n_labels = int(self.size["n_labels"])
+        return sentence_on_certificates(self.certified, self.n_examined, n_labels, self.n_held_out)
 
     @property
     def training_rows(self) -> str:

@@ -62,15 +62,17 @@ def sentences_on_labels(labels: pd.DataFrame) -> Iterator[str]:
         yield f"Hardest labels for {model} by {score} (0.5 by guessing, however rare a label is): {', '.join(named)}."
 
 
-def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out: int = 0) -> str | None:
+def sentence_on_certificates(
+    certified: Sequence[str], n_examined: int, n_labels: int, n_held_out: int = 0
+) -> str | None:
     r"""State which labels have a certified precision.
 
     Parameters
     ----------
     certified : sequence of str
         Labels with a certificate.
-    n_labels : int
-        Number of examined labels.
+    n_examined, n_labels : int
+        Numbers of examined labels, which are the most common ones, and of all labels.
     n_held_out : int, default=0
         Number of held-out samples that certify the final model. 0 if out-of-fold predictions are certified.
 
@@ -81,17 +83,19 @@ def sentence_on_certificates(certified: Sequence[str], n_labels: int, n_held_out
 
     Examples
     --------
-    >>> print(sentence_on_certificates([], 2).replace(" are right", "\nare right"))
+    >>> print(sentence_on_certificates([], 2, 2).replace(" are right", "\nare right"))
     No label has a threshold above which at least 90 % of the positive predictions
     are right, with 95 % confidence (out-of-fold predictions).
     """
-    if not n_labels:
+    if not n_examined:
         return None
     share = f"at least {100 * PRECISION:g} % of the positive predictions"
     by = f"the final model on {n_held_out:,} held-out samples" if n_held_out else "out-of-fold predictions"
     sure = f"are right, with {100 * CONFIDENCE:g} % confidence ({by})."
+    examined = f"the {n_examined} most common labels" if n_labels > n_examined else count(n_examined, "label")
     if not certified:
-        return f"No label has a threshold above which {share} {sure}"
-    labels = f"{len(certified)} of {count(n_labels, 'label')} ({shortened(certified, _MOST)})"
-    rest = f"`fairfold predict --precision {PRECISION:g}` decides no other label."
+        none = f"None of {examined}" if n_labels > n_examined else "No label"
+        return f"{none} has a threshold above which {share} {sure}"
+    labels = f"{len(certified)} of {examined} ({shortened(certified, _MOST)})"
+    rest = f"`fairfold predict --precision {PRECISION:g}` decides above such thresholds only."
     return f"For {labels}, {share} above a threshold {sure} {rest}"
