@@ -77,3 +77,15 @@ def test_sparse_labels_and_data_frames():
     np.testing.assert_array_equal(frame, dense)
     found = cross_val_proba(make_model("Stack+", random_state=0), X, sparse.csr_array(Y), cv=FOLDS)
     assert found.shape == Y.shape
+    for labels in (pd.DataFrame(Y), Y.tolist()):
+        np.testing.assert_array_equal(cross_val_proba(model, X, labels, cv=FOLDS), dense)
+    assert np.isfinite(cross_val_proba(model, X, Y, cv=np.int64(2))).all()
+
+
+def test_bad_input_is_refused_in_one_sentence():
+    with pytest.raises(DataError, match=r"Y: expected shape .* A single label is Y.reshape\(-1, 1\)"):
+        cross_val_proba(FOREST, X, Y[:, 0])
+    with pytest.raises(DataError, match="cv: found no fold"):
+        cross_val_proba(FOREST, X, Y, cv=[])
+    with pytest.raises(DataError, match=r"y: expected shape .* A single label is y.reshape\(-1, 1\)"):
+        make_scorer("mcc")(FOREST, X, Y[:, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.base import ClassifierMixin, clone
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import SampleMetadata, fit_arguments, group_codes
 from fairfold.core.probabilities import label_probabilities
+from fairfold.core.validation import check_label_matrix, with_nan
 from fairfold.errors import DataError, ModelError, check_name
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.metrics.registry import METRICS
@@ -56,8 +58,9 @@ def make_scorer(metric: str) -> Scorer:
     check_name("metric", metric, METRICS, ModelError)
 
     def score(estimator: ClassifierMixin, X: Matrix, y: Matrix) -> float:
-        P = label_probabilities(estimator, X, np.shape(y)[1])
-        return METRICS[metric].direction * multilabel_scores(y, P, metrics=[metric])[metric]
+        Y = with_nan(check_label_matrix(y, "y", DataError))
+        P = label_probabilities(estimator, X, Y.shape[1])
+        return METRICS[metric].direction * multilabel_scores(Y, P, metrics=[metric])[metric]
 
     return score
 
@@ -79,7 +82,7 @@ def cross_val_proba(
         Classifier with ``predict_proba``, which is cloned for each fold.
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Features.
-    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
         Labels, 0 or 1. NaN marks an unmeasured label, if the model accepts it.
     cv : int, splitter or iterable of (train, test), default=5
         Number of folds that are balanced by labels, a splitter of ``fairfold.splitting`` or scikit-learn, or row
@@ -97,7 +100,7 @@ def cross_val_proba(
     Raises
     ------
     DataError
-        If a sample is in several test parts.
+        If labels are invalid, there is no fold, or a sample is in several test parts.
 
     Examples
     --------
@@ -110,10 +113,11 @@ def cross_val_proba(
     >>> P.shape, bool(((P > 0.5) == Y).mean() > 0.9)
     ((40, 2), True)
     """
-    n_samples = np.shape(Y)[0]
+    Y = with_nan(check_label_matrix(Y, "Y", DataError))
+    n_samples = Y.shape[0]
     codes = None if groups is None else group_codes(groups, n_samples)
     metadata = SampleMetadata(codes, None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64))
-    splitter: Any = make_splitter("annealed", cv, random_state=0) if isinstance(cv, int) else cv
+    splitter: Any = make_splitter("annealed", int(cv), random_state=0) if isinstance(cv, Integral) else cv
     parts = splitter.split(X, Y, groups) if hasattr(splitter, "split") else splitter
     predicted: list[tuple[np.ndarray, Matrix]] = []
     for train, test in parts:
@@ -121,6 +125,8 @@ def cross_val_proba(
         part = metadata.for_training(train)
         one.fit(_rows(X, train), labels_for(one, Y[train]), **fit_arguments(one, part.groups, part.weights))
         predicted.append((test, label_probabilities(one, _rows(X, test), Y.shape[1])))
+    if not predicted:
+        raise DataError("cv: found no fold. Give at least one training part and test part.")
     rows = np.concatenate([test for test, _ in predicted])
     if len(np.unique(rows)) < len(rows):
         raise DataError("cv has samples in several test parts. Use folds in which each sample is tested once.")
