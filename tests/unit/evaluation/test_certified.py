@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import Certified, certify
@@ -42,6 +43,13 @@ def test_absence_is_decided_where_labels_are_complete(drawn):
     assert (unknown == "unsure").all()
     with pytest.raises(ModelError, match="negative_precision: expected complete labels"):
         Certified(0.9, negative_precision=0.9).decide(table, curve_table(Y, P, ["a", "b", "c"]))
+
+
+def test_counts_of_sparse_labels_equal_those_of_dense_ones(drawn):
+    Y, P = drawn
+    complete = {"labels": ["a", "b", "c"], "negatives": "confirmed"}
+    found = curve_table(sparse.csr_array(Y), sparse.csr_array(P), **complete)
+    pd.testing.assert_frame_equal(found, curve_table(Y, P, **complete))
 
 
 @pytest.mark.parametrize("options", [{"precision": 0}, {"negative_precision": 1}, {"confidence": 95}])

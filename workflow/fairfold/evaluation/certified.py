@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.defaults import CONFIDENCE, PRECISION
 from fairfold.core.validation import Negatives
-from fairfold.errors import ModelError
+from fairfold.errors import DataError, ModelError
 from fairfold.evaluation.certificates import (
     Certificate,
     Curve,
@@ -72,7 +71,8 @@ def curve_table(
     1  leaf         1        0.0    1.0
     """
     found = []
-    P, n_cells = np.clip(P, 0, 1), _n_measured(Y)
+    Y, P = to_dense(Y, "Y", DataError), np.clip(to_dense(P, "P", DataError), 0, 1)
+    n_cells = len(Y) - pd.isna(np.asarray(Y)).sum(axis=0)
     for decision in (1, 0) if negatives == "confirmed" else (1,):
         curves = curves_of(Y if decision else 1 - np.asarray(Y), P if decision else 1 - P, groups, weights)
         for label, curve, n in zip(labels, curves, n_cells, strict=True):
@@ -96,11 +96,6 @@ def n_held_out_of(table: pd.DataFrame) -> int:
         Number of samples.
     """
     return int(table[N_HELD_OUT].iloc[0]) if N_HELD_OUT in table and len(table) else 0
-
-
-def _n_measured(Y: Matrix) -> np.ndarray:
-    n_samples, n_labels = np.shape(Y)
-    return np.full(n_labels, n_samples) if sparse.issparse(Y) else n_samples - pd.isna(np.asarray(Y)).sum(axis=0)
 
 
 def certified_table(curves: pd.DataFrame, n_samples: int) -> pd.DataFrame:
