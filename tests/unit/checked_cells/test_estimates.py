@@ -227,5 +227,8 @@ def test_parameters_are_checked(table):
         choose_cells(P, observed, 10, design="best")
     with pytest.raises(DataError, match="wrong_positives: found 1"):
         choose_cells(P, observed, 10, wrong_positives=1)
-    with pytest.raises(DataError, match="nothing to check"):
+    every = choose_cells(P, observed, P.size).assign(label=1)
+    with pytest.raises(DataError, match=r"nothing to check\. Use the checked labels"):
+        choose_cells(P, observed, 10, checked=every)
+    with pytest.raises(DataError, match=r"nothing to check\. Use the observed labels"):
         choose_cells(P, np.ones_like(observed), 10, wrong_positives=0)

@@ -192,7 +192,8 @@ def choose_cells(
     old = None if checked is None else table.filled(checked)
     importance, spread = table.importance(old, threshold)
     if not spread.any():
-        raise DataError("Y_observed: no cell is uncertain, so there is nothing to check. Use the observed labels.")
+        where, use = ("Y_observed", "observed") if old is None else ("checked", "checked")
+        raise DataError(f"{where}: no cell is uncertain, so there is nothing to check. Use the {use} labels.")
     rng = np.random.default_rng(random_state)
     order = table.order(groups, rng)
     plans = _plans(table, importance, spread, n, design, cost_per_sample)
