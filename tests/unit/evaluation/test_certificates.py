@@ -277,6 +277,10 @@ def test_checks_that_are_left_over_first_win_the_most_decisions_each():
         ({"P": np.full((50, 2), 1.5)}, "P: expected probabilities from 0 to 1"),
         ({"P": np.full((50, 2), np.nan)}, "not finite"),
         ({"P": np.ones((50, 3))}, "labels have shape"),
+        (
+            {"Y": pd.DataFrame(0, range(50), ["a", "b"]), "P": pd.DataFrame(0, range(50), ["b", "a"])},
+            "P: column 0 is 'b'",
+        ),
         ({"checked": pd.DataFrame({"sample": [0], "label": [1]})}, "the column 'label_index' is missing"),
         ({"checked": (50, 0, 1)}, "column 'sample': expected a row from 0 to 49, found 50"),
         ({"checked": (0, 0.5, 1)}, "column 'label_index': expected a column from 0 to 1, found 0.5"),

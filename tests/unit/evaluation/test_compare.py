@@ -230,8 +230,26 @@ def test_samples_to_decide():
     assert samples_to_decide(pd.DataFrame(rows, columns=COLUMNS), 100) == ("B", 400)
 
 
+def test_data_frames_and_lists_are_arrays():
+    Y, P, fold_of = made()
+    expected = compare_models(Y, P, fold_of)
+    for form in (pd.DataFrame, np.ndarray.tolist):
+        same(compare_models(form(Y), {name: form(each) for name, each in P.items()}, fold_of), expected)
+
+
 def test_messages():
     Y, P, fold_of = made()
+    with pytest.raises(DataError, match=r"Y: expected shape .* A single label is Y.reshape\(-1, 1\)"):
+        compare_models(Y[:, 0], P, fold_of)
+    with pytest.raises(DataError, match=r"predictions\['none'\]: expected 1 matrices of shape \(200, 3\)"):
+        compare_models(Y, {"none": []}, fold_of)
+    with pytest.raises(DataError, match="unknown model 'another'"):
+        compare_models(Y, P, fold_of, stable=["another"])
+    with pytest.raises(DataError, match="groups: the samples of group 0 are in several folds"):
+        compare_models(Y, P, fold_of, groups=np.arange(len(Y)) // 2)
+    named = pd.DataFrame(Y, columns=["a", "b", "c"])
+    with pytest.raises(DataError, match=r"predictions\['P'\]: column 0 is 'c', but 'a' in Y"):
+        compare_models(named, {"P": named[["c", "b", "a"]]}, fold_of)
     with pytest.raises(DataError, match="unknown metric 'accuracy'"):
         compare_models(Y, P, fold_of, metric="accuracy")
     with pytest.raises(DataError, match="predictions: found no model"):

@@ -1,8 +1,9 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
-from fairfold.errors import ModelError
+from fairfold.errors import DataError, ModelError
 from fairfold.missing_labels import corrected_scores, estimate_label_frequency
 from fairfold.missing_labels.plateau import frequency_distribution
 
@@ -29,6 +30,9 @@ def test_scores_may_estimate_the_frequency():
     assert corrected_scores(Y, P / 2, metrics=["mcc"]) == corrected_scores(Y, P / 2, estimate, metrics=["mcc"])
 
 
-def test_a_confidence_is_a_share():
+def test_other_columns_and_confidences_are_refused():
+    names = ["a", "b", "c", "d"]
+    with pytest.raises(DataError, match="P: column 0 is 'd', but 'a' in Y_observed"):
+        estimate_label_frequency(pd.DataFrame(TRUE, columns=names), pd.DataFrame(P, columns=names[::-1]))
     with pytest.raises(ModelError, match="confidence is 95"):
         estimate_label_frequency(TRUE, P, confidence=95)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, positives_by_label, to_dense, with_data
-from fairfold.errors import ModelError, StudyError, check_name
+from fairfold.errors import DataError, ModelError, StudyError, check_name
 
 UNMEASURED = -1
 """Code of an unmeasured label inside a function. Functions take and return NaN instead."""
@@ -403,6 +403,38 @@ def check_label_matrix(
         remedy = f"Give one column per label. A single label is {name}.reshape(-1, 1)."
     wanted = f"({n_samples or 'n_samples'}, {n_labels or 'n_labels'})"
     raise error(f"{name}: expected shape {wanted}, found {codes.shape}. {remedy}")
+
+
+def check_same_columns(Y: Any, P: Any, names: tuple[str, str]) -> None:
+    """Check that named labels and named probabilities have the same columns in the same order.
+
+    Parameters
+    ----------
+    Y, P : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels and probabilities. Only two data frames with column names are checked.
+    names : tuple of str
+        Names of both in messages.
+
+    Raises
+    ------
+    DataError
+        If a column has another name.
+
+    Examples
+    --------
+    >>> Y, P = pd.DataFrame([[0, 1]], columns=["leaf", "root"]), pd.DataFrame([[0.2, 0.9]], columns=["root", "leaf"])
+    >>> check_same_columns(Y, P.to_numpy(), ("Y", "P"))
+    >>> check_same_columns(Y, P, ("Y", "P"))
+    Traceback (most recent call last):
+    ...
+    fairfold.errors.DataError: P: column 0 is 'root', but 'leaf' in Y. Give the same columns in the same order.
+    """
+    if any(not isinstance(each, pd.DataFrame) or isinstance(each.columns, pd.RangeIndex) for each in (Y, P)):
+        return
+    for number, (wanted, found) in enumerate(zip(Y.columns, P.columns, strict=False)):
+        if str(wanted) != str(found):
+            place = f"{names[1]}: column {number} is {found!r}, but {wanted!r} in {names[0]}"
+            raise DataError(f"{place}. Give the same columns in the same order.")
 
 
 def check_training_labels(

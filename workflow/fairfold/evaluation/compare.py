@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.defaults import SCORE, THRESHOLD
-from fairfold.core.folds import parts_of
+from fairfold.core.folds import BEFORE, parts_of
 from fairfold.core.groups import numbered
-from fairfold.core.validation import check_weights
+from fairfold.core.validation import check_label_matrix, check_same_columns, check_weights, with_nan
 from fairfold.errors import DataError, check_name
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.influence import FoldScores, fold_scores
@@ -93,7 +93,8 @@ def compare_models(
     Raises
     ------
     DataError
-        If the metric is unknown or undefined in all folds, a prediction is missing, or an argument is out of range.
+        If the metric is unknown or undefined in all folds, a prediction is missing, a group is in several folds, or an
+        argument is out of range.
     SplitError
         If the folds are invalid.
 
@@ -115,18 +116,21 @@ def compare_models(
     0   good   0.86        0.00    best
     1  noisy   0.63        0.23   worse
     """
-    Y = Y if hasattr(Y, "tocsr") else np.asarray(Y, dtype=np.float64)
     _check_options(metric, predictions, rope, confidence)
+    stable = [stable] if isinstance(stable, str) else stable
+    for model in stable:
+        check_name("model", model, predictions, DataError)
+    labels, Y = Y, with_nan(check_label_matrix(Y, "Y", DataError))
     folds, of_samples = np.asarray(fold_of), check_weights(weights, Y.shape[0], DataError)
     parts = parts_of(folds, Y.shape[0])
-    units = np.arange(Y.shape[0]) if groups is None else numbered(groups, Y.shape[0], DataError)[1]
+    units = np.arange(Y.shape[0]) if groups is None else _units(groups, folds, Y.shape[0])
     frequency, error = _frequency_and_error(label_frequency)
     n_repeats = len(np.atleast_2d(folds))
     options: dict[str, Any] = {"units": units, "threshold": threshold, "weights": of_samples}
     options |= {"label_frequency": frequency, "inverse_propensity": inverse_propensity}
     found = []
     for model, P in predictions.items():
-        matrices = _checked(P, n_repeats, (Y.shape[0], Y.shape[1]), f"predictions[{model!r}]", parts)
+        matrices = _checked(P, labels, n_repeats, (Y.shape[0], Y.shape[1]), f"predictions[{model!r}]", parts)
         P_of = partial(_of_fold, matrices, parts)
         found.append(fold_scores(Y, P_of, parts, metric, **options))
     if not is_defined(found):
@@ -326,10 +330,29 @@ def _frequency_and_error(label_frequency: Any) -> tuple[ArrayLike | None, float]
     return label_frequency.estimate, log_error(label_frequency)
 
 
-def _checked(P: Any, n_repeats: int, shape: tuple[int, int], where: str, parts: Sequence[Any]) -> list[Matrix]:
+def _units(groups: ArrayLike, folds: np.ndarray, n_samples: int) -> np.ndarray:
+    """Return the number of the group of each sample. Each group must be in one fold, or in any periods of time."""
+    names, units = numbered(groups, n_samples, DataError)
+    for fold_of in np.atleast_2d(folds):
+        tested = fold_of >= 0
+        n_folds = pd.Series(fold_of[tested]).groupby(units[tested]).nunique()
+        if n_folds.max() > 1 and BEFORE not in fold_of:
+            group = names[n_folds.idxmax()]
+            raise DataError(f"groups: the samples of group {group} are in several folds. Keep each group in one fold.")
+    return units
+
+
+def _checked(
+    P: Any, labels: Matrix, n_repeats: int, shape: tuple[int, int], where: str, parts: Sequence[Any]
+) -> list[Matrix]:
     """Return one matrix of probabilities for each repeat."""
-    matrices = [P] if hasattr(P, "tocsr") else list(P) if np.ndim(P[0]) == 2 else [np.asarray(P)]
-    matrices = [each.tocsr() if hasattr(each, "tocsr") else np.asarray(each, dtype=np.float64) for each in matrices]
+    if isinstance(P, (list, tuple)):
+        repeats = list(P) if len(P) and np.ndim(P[0]) == 2 else [P]
+    else:
+        repeats = list(P) if np.ndim(P) == 3 else [P]
+    for each in repeats:
+        check_same_columns(labels, each, ("Y", where))
+    matrices = [each.tocsr() if hasattr(each, "tocsr") else np.asarray(each, dtype=np.float64) for each in repeats]
     shapes = [each.shape for each in matrices]
     if shapes != [shape] * n_repeats:
         found = f"{len(shapes)} of shape {shapes[0]}"

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, quotient, stored_cells
-from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
+from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary, check_same_columns
 from fairfold.errors import DataError
 
 N_BINS = 10
@@ -42,7 +42,7 @@ def check_pair(Y: Matrix, P: Matrix, name: str = "Y_true") -> tuple[Matrix, Matr
     Raises
     ------
     DataError
-        If shapes differ, labels are not 0 or 1, or probabilities are not finite numbers.
+        If shapes or names of columns differ, labels are not 0 or 1, or probabilities are not finite numbers.
 
     Examples
     --------
@@ -51,6 +51,7 @@ def check_pair(Y: Matrix, P: Matrix, name: str = "Y_true") -> tuple[Matrix, Matr
     >>> P
     array([[1., 0.]])
     """
+    check_same_columns(Y, P, (name, "P"))
     is_sparse = sparse.issparse(P)
     Y = (check_binary if is_sparse else check_dense_binary)(Y, name, DataError, unmeasured=True)
     P = canonical(P) if is_sparse else np.asarray(P)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.validation import check_same_columns
 from fairfold.errors import ModelError
 from fairfold.missing_labels.plateau import frequency_distribution
 
@@ -64,6 +65,8 @@ def estimate_label_frequency(
     ------
     ModelError
         If shapes differ, labels or probabilities are invalid, or the confidence is not between 0 and 1.
+    DataError
+        If data frames have different columns.
 
     See Also
     --------
@@ -84,6 +87,7 @@ def estimate_label_frequency(
     """
     if not 0 < confidence < 1:
         raise ModelError(f"confidence is {confidence}. Choose a number between 0 and 1.")
+    check_same_columns(Y_observed, P, ("Y_observed", "P"))
     Y, P = (to_dense(each, name, ModelError) for each, name in ((Y_observed, "Y_observed"), (P, "P")))
     known = None if groups is None else np.asarray(groups)
     distribution = frequency_distribution(Y, P, groups=known, random_state=random_state)
