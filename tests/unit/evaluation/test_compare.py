@@ -141,6 +141,12 @@ def test_scatter_of_folds_decides_if_each_fold_is_one_group():
     assert table["verdict"].iloc[-1] == "worse" and table["p_adjusted"].iloc[-1] > 1e-7
 
 
+def test_groups_may_be_in_several_periods_of_time():
+    Y, P, _ = made()
+    periods = np.repeat([-2, 0, 1, 2], 50)  # Samples before the first test period have the number -2.
+    assert compare_models(Y, P, periods, groups=np.arange(200) % 40)["verdict"].iloc[-1] == "worse"
+
+
 def test_one_test_part_is_enough():
     Y, P, _ = made()
     table = compare_models(Y, P, np.where(np.arange(len(Y)) < 100, 0, -1))
