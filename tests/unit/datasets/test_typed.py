@@ -12,6 +12,7 @@ from fairfold.datasets.audit import audit_dataset
 from fairfold.datasets.dataset import FEATURES_OF_TEXT, sizes_of
 from fairfold.datasets.requirements import check_requirements
 from fairfold.errors import CellError, ConfigError, DataError
+from fairfold.features import TableEncoder
 from fairfold.final import load_final
 from fairfold.final.examined import examine_labels
 from fairfold.final.importance import feature_groups, permutation_losses
@@ -254,6 +255,18 @@ def test_dates_that_decide_folds_are_a_feature_if_asked(tmp_path):
     assert data.is_by_time and data.left_out["dates"] == ("seen",) and data.typed.roles[-1].column == "seen"
     model = make_model("logistic", features=data.features).fit(data.samples, data.Y)
     assert "seen: month" in model.encoder_.get_feature_names_out()
+
+
+@pytest.mark.parametrize("declared", [{}, {"features": {"seen": "date", "back": "date"}}])
+def test_training_parts_read_dates_in_the_order_of_the_table(tmp_path, declared):
+    """Only one cell of each column shows its order of day and month."""
+    days = [f"{1 + row % 12:02d}/{1 + row // 12:02d}/2020" for row in range(N - 1)]
+    frame = table(seen=[*days, "31/12/2020"], back=[*days, "12/31/2020"]).drop(columns="notes")
+    data = read(tmp_path, frame, id="plant", **declared)
+    encoder = TableEncoder(**data.features).fit(data.samples[np.arange(N - 1)].frame())
+    found = pd.DataFrame(encoder.transform(data.samples.frame()), columns=encoder.get_feature_names_out())
+    assert found["seen: month"].iloc[[1, -1]].tolist() == [1, 12]
+    assert found["back: month"].iloc[[1, -1]].tolist() == [2, 12]
 
 
 def test_summaries_have_numbers_of_numbers_only(data):

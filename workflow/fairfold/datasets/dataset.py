@@ -234,7 +234,7 @@ class Dataset:
         if self.typed is None or not self.typed.names:
             return None
         roles = TypedSamples(self.X, self.numbers, self.typed).roles
-        return {"roles": roles, "day_first": self.typed.day_first}
+        return {"roles": roles, "day_first": self.typed.with_day_first}
 
     @property
     def numbers(self) -> tuple[str, ...]:

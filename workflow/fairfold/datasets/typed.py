@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.features.cells import find_format
 from fairfold.features.roles import LEFT_OUT, ColumnRole, Declared, find_roles
 
 MISSING = ""
@@ -113,6 +114,15 @@ class TypedColumns:
     def declared(self) -> dict[str, str | tuple[str, ...]]:
         """Roles in the form that :class:`~fairfold.features.TableEncoder` takes."""
         return {role.column: role.order or role.role for role in self.roles}
+
+    @cached_property
+    def with_day_first(self) -> tuple[str, ...]:
+        """Columns of dates in which the day comes first. Training parts may lack the cells that show this."""
+        dates = [role.column for role in self.roles if role.role == "date"]
+        found = {
+            name: find_format(np.array(self.cells[name], dtype=object), day_first=self.day_first) for name in dates
+        }
+        return tuple(name for name, form in found.items() if form and 0 <= form[0].find("%d") < form[0].find("%m"))
 
     def only(self, names: Collection[str]) -> Self:
         """Return some of the columns.

@@ -18,7 +18,7 @@ from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import DataError, ModelError, shortened
 from fairfold.features.columns import TextColumnEncoder, encoder_for
-from fairfold.features.roles import Declared, find_roles
+from fairfold.features.roles import Declared, find_roles, is_day_first
 
 TextFeatures = Literal["auto", "sparse", "dense", "both"]
 
@@ -45,8 +45,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         fewer terms keep them.
     max_terms : int, default=20000
         Maximum number of terms of each kind in a text: words and word pairs, and n-grams of characters.
-    day_first : bool, default=False
-        Whether 01/02/2021 is the first of February.
+    day_first : bool or tuple of str, default=False
+        Whether 01/02/2021 is the first of February, or the columns in which it is.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     text: TextFeatures = "auto"
     n_components: int = 100
     max_terms: int = 20_000
-    day_first: bool = False
+    day_first: bool | tuple[str, ...] = False
 
     def fit(self, X: pd.DataFrame, y: object = None) -> Self:
         """Find the role of each column, and fit its encoder.
@@ -197,7 +197,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.roles_ = find_roles(frame, declared=self.roles, day_first=self.day_first)
         text = "sparse" if self.text == "auto" else self.text
         settings = partial(encoder_for, most=self.max_terms, text=text, n_components=self.n_components)
-        found = {role.column: settings(role, day_first=self.day_first) for role in self.roles_}
+        found = {
+            each.column: settings(each, day_first=is_day_first(self.day_first, each.column)) for each in self.roles_
+        }
         self._encoders = {name: encoder for name, encoder in found.items() if encoder is not None}
         parts = [encoder.fit_transform(frame[name]) for name, encoder in self._encoders.items()]
         n_features = sum(part.shape[1] for part in parts)

@@ -60,7 +60,9 @@ class ColumnRole:
         return bool(self.hint) or self.role not in {"number", "boolean", "category"}
 
 
-def find_roles(frame: pd.DataFrame, *, declared: Declared | None = None, day_first: bool = False) -> list[ColumnRole]:
+def find_roles(
+    frame: pd.DataFrame, *, declared: Declared | None = None, day_first: bool | tuple[str, ...] = False
+) -> list[ColumnRole]:
     """Find the role of each column.
 
     Parameters
@@ -69,8 +71,8 @@ def find_roles(frame: pd.DataFrame, *, declared: Declared | None = None, day_fir
         Columns of any types.
     declared : mapping of str to str or sequence, default=None
         Roles that the user declares, by column. A sequence declares a category with the order of its values.
-    day_first : bool, default=False
-        Whether 01/02/2021 is the first of February.
+    day_first : bool or tuple of str, default=False
+        Whether 01/02/2021 is the first of February, or the columns in which it is.
 
     Returns
     -------
@@ -104,9 +106,14 @@ def find_roles(frame: pd.DataFrame, *, declared: Declared | None = None, day_fir
             raise DataError(f"roles, column {name!r}: {unknown_name('role', role, ROLES)}")
     columns = (frame.iloc[:, position].rename(name) for position, name in enumerate(names))
     return [
-        _declared(column, wanted[name]) if name in wanted else _found(column, day_first=day_first)
+        _declared(column, wanted[name]) if name in wanted else _found(column, day_first=is_day_first(day_first, name))
         for name, column in zip(names, columns, strict=True)
     ]
+
+
+def is_day_first(day_first: bool | tuple[str, ...], column: str) -> bool:
+    """Return whether the day comes first in a column of dates; see :func:`find_roles`."""
+    return day_first if isinstance(day_first, bool) else column in day_first
 
 
 def _declared(column: pd.Series, role: str | Sequence[object]) -> ColumnRole:

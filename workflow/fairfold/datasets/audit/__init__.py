@@ -296,7 +296,7 @@ def with_features(data: Dataset, test: Dataset | None = None) -> tuple[Dataset, 
         return data, test
     from fairfold.features.encoder import TableEncoder  # Most tables do not need it.
 
-    encoder = TableEncoder(data.typed.declared, max_terms=_MOST_TERMS, day_first=data.typed.day_first)
+    encoder = TableEncoder(data.typed.declared, max_terms=_MOST_TERMS, day_first=data.typed.with_day_first)
     numbers = data.numbers
     X = encoder.fit_transform(data.typed.frame(data.X, numbers))
     made: dict[str, Any] = {"feature_names": tuple(encoder.get_feature_names_out()), "typed": None}
