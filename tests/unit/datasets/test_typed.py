@@ -165,9 +165,15 @@ def test_a_final_model_takes_rows_as_they_come(data, tmp_path):
     np.testing.assert_allclose(
         found[["probability_label_a", "probability_label_b"]], loaded.predict(new)["probability"]
     )
-    new["seen"] = "someday"
-    with pytest.raises(DataError, match="column 'seen': expected a date"):
+    expected = loaded.predict(new)["probability"]
+    for made in (pd.to_datetime(new["seen"]), new["seen"] + " 00:00:00"):
+        pd.testing.assert_frame_equal(loaded.predict(new.assign(seen=made))["probability"], expected)
+    new.loc[5, "seen"] = "someday"
+    with pytest.raises(DataError, match="^the table, row 6, column 'seen': expected a date such as 2021-12-31"):
         loaded.predict(new)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(DataError, match=r"new\.csv, row 6, column 'seen': expected a date"):
+        predict_file(loaded, tmp_path / "new.csv", tmp_path / "found.csv", rows_at_once=4)
 
 
 def test_a_final_model_contains_no_rows(tmp_path):

@@ -134,8 +134,12 @@ def test_hour_is_a_feature_only_if_it_varies():
 def test_dates_keep_the_format_of_training():
     encoder = TableEncoder().fit(pd.DataFrame({"t": ["31/12/2020", "01/02/2021"]}))
     assert encoder.transform(pd.DataFrame({"t": ["05/06/2021"]}))[0, :2].tolist() == [2021, 6]
-    with pytest.raises(DataError, match=r"row 2, column 't': expected a date \(%d/%m/%Y\), found '2021-06-05'"):
-        encoder.transform(pd.DataFrame({"t": ["05/06/2021", "2021-06-05"]}))
+    iso = pd.Series(["2021-06-05", "2021-06-05 00:00:00", None, pd.Timestamp(2021, 6, 5)], dtype=object)
+    for column in (iso, pd.to_datetime(iso, format="mixed"), iso.astype(str).replace("None", "")):
+        found = encoder.transform(column.to_frame("t"))
+        assert found[[0, 1, 3], 1].tolist() == [6, 6, 6] and np.isnan(found[2]).all()
+    with pytest.raises(DataError, match="row 2, column 't': expected a date such as 31/12/2021, found '2021/06/05'"):
+        encoder.transform(pd.DataFrame({"t": ["05/06/2021", "2021/06/05"]}))
 
 
 def test_frequencies_equal_scikit_learn():

@@ -52,10 +52,10 @@ COLUMNS = {  # name: (cells, role, text in reason or hint)
     "date objects": ([datetime.date(2020, 1, 1) + datetime.timedelta(number) for number in range(N)], "date", ""),
     "Arrow date": (pd.array([datetime.date(2020, 1, 1 + n // 2) for n in range(N)], "date32[pyarrow]"), "date", ""),
     "time of day": ([f"{number // 4}:{number % 4}5" for number in range(N)], "short text", "60 values"),
-    "ISO": ([f"2020-01-{number % 28 + 1:02}T10:00:00Z" for number in range(N)], "date", "ISO8601"),
-    "day first": (["31/12/2020", "01/02/2020"] * (N // 2), "date", "%d/%m/%Y"),
+    "ISO": ([f"2020-01-{number % 28 + 1:02}T10:00:00Z" for number in range(N)], "date", "as in 2021-12-31"),
+    "day first": (["31/12/2020", "01/02/2020"] * (N // 2), "date", "as in 31/12/2021"),
     "day or month first": (["11/12/2020", "01/02/2020"] * (N // 2), "date", "month first"),
-    "name of month": ([f"5 March {2000 + number % 20}" for number in range(N)], "date", "%d %B %Y"),
+    "name of month": ([f"5 March {2000 + number % 20}" for number in range(N)], "date", "as in 31 December 2021"),
     "version": (["1.2.3", "1.2.4"] * (N // 2), "category", ""),
     "id": ([f"TOX-{number:03}" for number in range(N)], "identifier", "60 different codes"),
     "hash": ([f"{number * 7919 % 65536:04x}ab" for number in range(N)], "identifier", ""),
@@ -101,7 +101,10 @@ def test_declared_roles_win():
 
 def test_day_first_reads_doubtful_dates():
     frame = pd.DataFrame({"seen": ["11/12/2020", "01/02/2020"]})
-    assert [find_roles(frame, day_first=first)[0].reason for first in (True, False)] == ["%d/%m/%Y", "%m/%d/%Y"]
+    assert [find_roles(frame, day_first=first)[0].reason for first in (True, False)] == [
+        "as in 31/12/2021",
+        "as in 12/31/2021",
+    ]
 
 
 @pytest.mark.parametrize(

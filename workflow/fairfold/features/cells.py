@@ -43,7 +43,8 @@ def refuse(column: pd.Series, row: int, what: str, advice: str = "Correct the ce
     Returns
     -------
     DataError
-        Error that names the row, counted from 1, the column and the cell.
+        Error that names the row, counted from 1, the column and the cell. The attributes ``source`` of the column, and
+        ``before``, its number of earlier rows in this source, add the source.
 
     Examples
     --------
@@ -52,7 +53,9 @@ def refuse(column: pd.Series, row: int, what: str, advice: str = "Correct the ce
     """
     cell = column.iloc[row]
     shown = repr(cell if not isinstance(cell, str | bytes) else cell[:_SHOWN])
-    return DataError(f"row {row + 1}, column {column.name!r}: expected {what}, found {shown}. {advice}")
+    source = f"{column.attrs['source']}, " if "source" in column.attrs else ""
+    place = f"{source}row {row + 1 + column.attrs.get('before', 0)}, column {column.name!r}"
+    return DataError(f"{place}: expected {what}, found {shown}. {advice}")
 
 
 def as_texts(column: pd.Series) -> np.ndarray:
@@ -153,7 +156,7 @@ def as_times(column: pd.Series, form: str | None) -> pd.Series:
     column : Series
         Column of dates, times or text.
     form : str or None
-        Format of text; see :func:`find_format`.
+        Format of text; see :func:`find_format`. Text in ISO 8601 is always read.
 
     Returns
     -------
@@ -177,9 +180,12 @@ def as_times(column: pd.Series, form: str | None) -> pd.Series:
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         texts = pd.Series(as_texts(column), index=column.index, name=column.name, dtype=object).str.strip()
         times = pd.to_datetime(texts.where(texts != ""), format=form or ISO, errors="coerce", utc=True)
+        if form:  # Cells of dates in Parquet and Excel become text in ISO 8601.
+            iso = texts.where(texts.map(ISO_DATE.fullmatch).notna())
+            times = times.fillna(pd.to_datetime(iso, format=ISO, errors="coerce", utc=True))
         wrong = np.flatnonzero(times.isna() & (texts != ""))
         if len(wrong):
-            raise refuse(column, wrong[0], f"a date ({form or ISO})")
+            raise refuse(column, wrong[0], f"a date such as {example_of(form or ISO)}")
         column = times
     return column.dt.tz_convert(None) if column.dt.tz is not None else column
 
@@ -219,6 +225,12 @@ def find_format(texts: np.ndarray, *, day_first: bool = False) -> tuple[str, boo
         guesses = [guess_datetime_format(cells[0], dayfirst=first) for first in (day_first, not day_first)]
     forms = [form for form in dict.fromkeys(guesses) if form and not _YEAR_DAY.match(form) and _fits(cells, form)]
     return (forms[0], len(forms) > 1) if forms else None
+
+
+def example_of(form: str) -> str:
+    """Write a date in a format of :func:`find_format`."""
+    last_day = datetime.datetime(2021, 12, 31)  # It shows the order of day and month.
+    return f"{last_day:%Y-%m-%d}" if form == ISO else last_day.strftime(form)
 
 
 def _fits(cells: np.ndarray, form: str) -> bool:

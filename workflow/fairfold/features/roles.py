@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError, check_name, unknown_name
-from fairfold.features.cells import ISO_DATE, NUMBER, as_texts, find_format
+from fairfold.features.cells import ISO_DATE, NUMBER, as_texts, example_of, find_format
 from fairfold.features.molecules import check_molecules, look_like_molecules
 from fairfold.tables.label_values import TRUTHS
 
@@ -167,9 +167,9 @@ def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool, is_category
         return ColumnRole(name, "number", hint=_hint_for(pd.Series([float(text) for text in filled])))
     if (found := find_format(np.array(values, dtype=object), day_first=day_first)) is not None:
         form, is_ambiguous = found
-        order = "day" if form.find("%d") < form.find("%m") else "month"
-        hint = f"Dates are read with the {order} first; set day_first if this is wrong." if is_ambiguous else ""
-        return ColumnRole(name, "date", form, hint)
+        is_doubtful = is_ambiguous and not day_first
+        hint = "Dates are read with the month first; set day_first if this is wrong." if is_doubtful else ""
+        return ColumnRole(name, "date", f"as in {example_of(form)}", hint)
     if len(values) == len(texts) and _are_codes(values):
         hint = "Declare it a short text to use its characters."
         return ColumnRole(name, "identifier", f"{len(values):,} different codes", hint)

@@ -591,7 +591,9 @@ class FinalModel:
         if not self.typed:
             return X
         cells = {name: np.asarray(text[name], dtype=object) for name in self.typed}
-        return pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
+        table = pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
+        table.attrs = {"source": source, "before": before}
+        return table
 
     def _samples(
         self, table: pd.DataFrame | Matrix, *, allow_missing: bool, unknown: Literal["error", "missing"]
