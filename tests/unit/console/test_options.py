@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def test_a_label_with_fewer_negatives_than_folds_is_warned_of(capsys):
         (["--seed", "-1"], "--seed: found -1"),
         (["--labels", "x", "x"], "--labels: found a value twice"),
         (["--propagate"], "--propagate needs a hierarchy of the labels. Give its file with --hierarchy."),
-        (["--day-first"], "--day-first needs a column of dates."),
+        (["--day-first"], "no column contains dates. Leave out --day-first, or declare dates (--dates-as-features)."),
     ],
 )
 def test_messages_of_a_study_name_options(options, sentence, tmp_path, capsys):
@@ -71,6 +72,15 @@ def test_options_of_dates_and_hierarchies_are_written(tmp_path, monkeypatch):
     (dataset,) = yaml.safe_load((tmp_path / "s" / "study.yaml").read_text())["data"]["own"].values()
     assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv", "propagate": True, "presence": True}
     assert (dataset["day_first"], dataset["label_filter"]) == (True, {"min_positives": 3})
+
+
+def test_dates_that_are_features_are_read_with_the_day_first(tmp_path, capsys):
+    table = write_plots(tmp_path / "plots.csv")
+    table.write_text(re.sub(r"2020-(\d\d)-\d(\d)", r"\1/0\2/2020", table.read_text()).replace("/00/", "/10/"))
+    status, text = audit(capsys, table, "--labels", "label_")
+    assert status == 0 and "month first; add --day-first if this is wrong" in text
+    status, text = audit(capsys, table, "--labels", "label_", "--day-first")
+    assert status == 0 and "(as in 31/12/2021)" in text
 
 
 def write_plots(path):

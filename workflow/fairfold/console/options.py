@@ -37,13 +37,15 @@ _ADVICE = [
     (r"\(ignore, id\)", "(--ignore, --id)"),
     (r"(?<!-)\bas id or groups\b", "with --id or --groups"),
     (r"\(categorical: one-hot\)", "(--categorical one-hot)"),
+    (r"\bdeclare dates \(features\)", "declare dates (--dates-as-features)"),
     (r"\(features\)", "(--text, --categorical)"),
     (r"\blabel_filter \(min_positives: (\d+)\)", r"--min-positives \1"),
     (r"\blabel_filter: \{min_positives: (\d+)\}", r"--min-positives \1"),
     (r"\bCorrect labels\.prefix of [\w+-]+", "Correct --labels"),
     (r"\bRelax label_filter\b", "Lower --min-positives"),
     (r"\bset labels\.(propagate|presence): true\b", r"add --\1"),
-    (r"\bset day_first: true\b", "add --day-first"),
+    (r"\bset day_first\b(: true)?", "add --day-first"),
+    (r"\bLeave out day_first\b", "Leave out --day-first"),
     (r"\bhold_out\.n_splits, or name dates as hold_out\.after\b", "--folds"),
     (r"\bhold_out\.n_splits\b", "--folds"),
 ]
@@ -123,8 +125,6 @@ def check_options(options: argparse.Namespace) -> None:
         raise ConfigError(f"--min-positives is {options.min_positives}. Choose at least 1.")
     if options.propagate and not options.hierarchy:
         raise ConfigError("--propagate needs a hierarchy of the labels. Give its file with --hierarchy.")
-    if options.day_first and not options.dates:
-        raise ConfigError("--day-first needs a column of dates. Name it with --dates.")
 
 
 def in_options(text: str) -> str:

@@ -404,6 +404,9 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
         features, left_out = [*features, *typed.names], {**left_out, "typed": typed}
         kinds = {kind: tuple(each.column for each in typed.without_use if each.role == kind) for kind in LEFT_OUT}
         left_out["left_out"] = {**left_out["left_out"], **{kind: names for kind, names in kinds.items() if names}}
+    roles = left_out["typed"].roles if "typed" in left_out else ()
+    if entry.day_first and not entry.dates and all(each.role != "date" for each in roles):
+        raise DataError(f"{table.source}: no column contains dates. Leave out day_first, or declare dates (features).")
     return dataclasses.replace(_dataset(entry, X, Y, features, names), hierarchy=table.hierarchy, **left_out)
 
 
