@@ -48,6 +48,8 @@ def names(folder):
         ("hard.csv", r"hard\.csv is an input of this command \(input\.csv\)"),
         ("link.csv", r"link\.csv is an input of this command"),
         ("folder/../input.csv", "is an input of this command"),
+        ("folder/../new.csv", r"is another output of this command \(new\.csv\)"),
+        ("-", "Only one result can be written to the standard output"),
     ],
 )
 def test_what_cannot_be_an_output(tmp_path, monkeypatch, name, message):
@@ -61,7 +63,7 @@ def test_what_cannot_be_an_output(tmp_path, monkeypatch, name, message):
     (tmp_path / "hard.csv").hardlink_to("input.csv")
     before = names(tmp_path)
     with pytest.raises(DataError, match=message):
-        check_output(name, "missing.csv", "input.csv")
+        check_output(name, "missing.csv", "input.csv", outputs=["new.csv", "-"])
     assert names(tmp_path) == before and (tmp_path / "input.csv").read_text() == "a\n"
 
 
@@ -162,7 +164,7 @@ print("message", file=messages_beside({name!r}))
 
 def test_messages_go_to_the_standard_output_for_files(tmp_path, capsys):
     assert messages_beside(tmp_path / "new.csv") is sys.stdout
-    assert messages_beside("-") is sys.stderr
+    assert messages_beside("-") is messages_beside("new.csv", "-") is sys.stderr
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])

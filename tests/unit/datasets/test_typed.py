@@ -169,7 +169,7 @@ def test_a_final_model_takes_rows_as_they_come(data, tmp_path):
     for made in (pd.to_datetime(new["seen"]), new["seen"] + " 00:00:00"):
         pd.testing.assert_frame_equal(loaded.predict(new.assign(seen=made))["probability"], expected)
     new.loc[5, "seen"] = "someday"
-    with pytest.raises(DataError, match="^the table, row 6, column 'seen': expected a date such as 2021-12-31"):
+    with pytest.raises(DataError, match=r"^the table, row 6, column 'seen': expected a date such as 2021-12-31"):
         loaded.predict(new)
     new.to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(DataError, match=r"new\.csv, row 6, column 'seen': expected a date"):

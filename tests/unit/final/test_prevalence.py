@@ -78,4 +78,16 @@ def test_the_command_writes_the_prevalences(tmp_path, capsys):
     assert "prevalence of 2 of 2 labels, if only it has changed" in capsys.readouterr().out
     table = read_table(target, "label")
     assert ((table["low"] <= table["in_training"]) & (table["in_training"] <= table["high"])).all()
+    assert main([*command, "--prevalence", f"{target}.gz"]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv(f"{target}.gz"), pd.read_csv(target))
+    capsys.readouterr()
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
+    for more, sentence in (
+        (["--prevalence", tmp_path / "found.csv"], "found.csv is another output of this command"),
+        (["--explain", "--prevalence", tmp_path / "found-explained.csv"], "explained.csv is another output"),
+        (["--explain", "--background", tmp_path / "found.csv"], "found.csv is an input of this command"),
+    ):
+        assert main([*command, *map(str, more)]) == 1
+        assert sentence in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in tmp_path.glob("*.*")}
     assert main([*command, "--prevalence", str(tmp_path / "new.csv")]) == 1

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
     out = sys.stdout
     if options.output is not None:
-        check_output(options.output, *(table for table in (options.table, options.test) if table is not None))
+        check_output(options.output, *filter(None, [options.table, options.test, options.hierarchy]))
         out = messages_beside(options.output)
     data = _read(options.table, options)
     test = None if options.test is None else _read(options.test, options)

@@ -129,8 +129,9 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     data, ids = _data(options.study, dataset)
     path = str(options.study / f"{dataset}-check.csv") if options.output is None else options.output
     check_output(path, formats=(_EXCEL,))
-    if Path(path).is_file():
-        raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
+    for each in (path, *([_page_of(path)] if options.open else [])):
+        if Path(each).is_file():
+            raise DataError(f"{each} exists and may contain answers. Choose another file with --output, or delete it.")
     sheet = (_drawn if options.certify is None else _chosen)(options, dataset, data, ids)
     sheet["dataset"], sheet[VERSION] = dataset, data.version
     is_excel = path.lower().endswith(_EXCEL)
@@ -144,7 +145,7 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     words = ["fairfold", "check", str(options.study), "--dataset", dataset]
     print(shlex.join([*words, "--sheet", "FILE" if path == STANDARD_OUTPUT else path]), file=out)
     if options.open:
-        _open_page(Path(path), dataset, data, sheet)
+        _open_page(_page_of(path), dataset, data, sheet)
 
 
 def _drawn(options: argparse.Namespace, dataset: str, data: Dataset, ids: list[Any]) -> pd.DataFrame:
@@ -202,11 +203,15 @@ def _kept(study: Path, dataset: str, of_scores: bool = True) -> Path:
     return study / _CHECKS / ("" if of_scores else FOLDER) / f"{dataset}.csv"
 
 
-def _open_page(path: Path, dataset: str, data: Dataset, sheet: pd.DataFrame) -> None:
-    """Write the page of a sheet next to it, and open it in a browser if there is one with windows."""
+def _page_of(path: str) -> Path:
+    """Return the file of the page of a sheet, next to it."""
+    return Path(path).with_suffix(".html")
+
+
+def _open_page(page: Path, dataset: str, data: Dataset, sheet: pd.DataFrame) -> None:
+    """Write the page of a sheet, and open it in a browser if there is one with windows."""
     from fairfold.report.check_page import render_check_page
 
-    page = path.with_suffix(".html")
     names, values = _values_of(data, sorted({int(sample) for sample in sheet["sample"]}))
     write_text(render_check_page(dataset, sheet, names, values, file=f"{dataset}-check.csv"), page)
     print(f"{page}: or answer in a browser, save the sheet, and give the saved file with --sheet.")

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from fairfold.core.defaults import CONFIDENCE
 from fairfold.errors import DataError, count
@@ -94,18 +94,18 @@ def run(options: argparse.Namespace) -> None:
     logging.basicConfig(format="%(message)s")
     logging.getLogger("fairfold.tables").setLevel(logging.INFO)
     from fairfold.core.files import write_table
-    from fairfold.core.output import check_output, messages_beside
+    from fairfold.core.formulas import protect_table
+    from fairfold.core.output import open_output
     from fairfold.final.expected_score import DESIGN_EFFECT, ExpectedScore
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
     from fairfold.final.prevalence import ExpectedPrevalence
 
+    if options.background and options.explain is None:
+        raise DataError("--background needs --explain. Give both, or leave out --background.")
     final = load_final(options.model, n_jobs=-1)
-    check_output(options.output, *Path(options.model).glob("*"))
-    prevalence = None
-    if options.prevalence:
-        check_output(options.prevalence, *Path(options.model).glob("*"), Path(options.table), Path(options.output))
-        prevalence = ExpectedPrevalence(final.certified_curves())
+    out = _checked_outputs(options)
+    prevalence = ExpectedPrevalence(final.certified_curves()) if options.prevalence else None
     has_counts = final.curves is not None and DESIGN_EFFECT in final.curves
     expected = ExpectedScore(final.certified_curves()) if has_counts else None
     objective, decided = _certified(options), []
@@ -122,8 +122,6 @@ def run(options: argparse.Namespace) -> None:
         if expected is not None:
             expected.add(likely)
 
-    if options.background and options.explain is None:
-        raise DataError("--background needs --explain. Give both, or leave out --background.")
     explained = None if options.explain is None else _explained(options, final)
     comparison = final.comparison()
     n_samples = predict_file(final, options.table, options.output, look=look, comparison=comparison, **how)
@@ -131,23 +129,39 @@ def run(options: argparse.Namespace) -> None:
     described = [] if comparison is None else comparison.sentences()
     if expected is not None:
         described += expected.estimate().sentences(n_samples, 0 if comparison is None else comparison.n_unlike)
-    print(sentence, *described, sep="\n", file=messages_beside(options.output))
+    print(sentence, *described, sep="\n", file=out)
     if explained is not None:
         write_table(explained, path := _path_of_explanations(options.output))
-        print(*_about(explained, path, options), sep="\n", file=messages_beside(options.output))
+        print(*_about(explained, path, options), sep="\n", file=out)
     if prevalence is not None:
-        write_table(table := prevalence.table(), options.prevalence)
+        with open_output(options.prevalence) as stream:
+            protect_table(table := prevalence.table()).to_csv(stream, index=False, lineterminator="\n")
         line = (
             f"{options.prevalence}: prevalence of {table['expected'].notna().sum()} of {len(table)} labels, if only it"
         )
-        print(f"{line} has changed.", file=messages_beside(options.output))
+        print(f"{line} has changed.", file=out)
     if objective is not None:
         found = objective.certificates(final.certified_curves())
         certified = f"{(found['n_decisions'] > 0).sum()} of {len(final.labels)} labels certified"
         n_held_out = n_held_out_of(final.certified_curves())
         by = f" by {n_held_out:,} held-out samples" if n_held_out else ""
         line = f"{certified} at {100 * options.precision:g} %{by}: {sum(decided):,} of {n_samples:,} samples decided"
-        print(line, file=messages_beside(options.output))
+        print(line, file=out)
+
+
+def _checked_outputs(options: argparse.Namespace) -> TextIO:
+    """Check that no result replaces an input or another result, and return the stream for messages."""
+    from fairfold.core.output import check_output, messages_beside
+
+    inputs = [*Path(options.model).glob("*"), options.table, *filter(None, [options.background])]
+    outputs = [options.output, *filter(None, [options.prevalence])]
+    if options.explain is not None:
+        if messages_beside(options.output) is sys.stderr:
+            raise DataError("--explain writes a file next to the predictions. Name their file with --output.")
+        outputs.append(_path_of_explanations(options.output))
+    for number, path in enumerate(outputs):
+        check_output(path, *inputs, outputs=outputs[:number])
+    return messages_beside(*outputs)
 
 
 def _path_of_explanations(output: str) -> Path:
@@ -156,13 +170,8 @@ def _path_of_explanations(output: str) -> Path:
 
 def _explained(options: argparse.Namespace, final: FinalModel) -> pd.DataFrame:
     """Explain samples before anything is written."""
-    from fairfold.core.output import check_output, messages_beside
     from fairfold.final.prediction import explain_file
 
-    if messages_beside(options.output) is sys.stderr:
-        raise DataError("--explain writes a file next to the predictions. Name their file with --output.")
-    inputs = [Path(options.table), Path(options.output), *map(Path, filter(None, [options.background]))]
-    check_output(_path_of_explanations(options.output), *Path(options.model).glob("*"), *inputs)
     how = {"allow_missing": options.allow_missing, "unknown": options.unknown}
     logging.disable(logging.WARNING)  # The prediction reports once how the table is read.
     try:

@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -101,7 +101,12 @@ def filled(text: str, first: str = "", rest: str = "  ") -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def check_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str], formats: tuple[str, ...] = ()) -> None:
+def check_output(
+    path: str | os.PathLike[str],
+    *inputs: str | os.PathLike[str],
+    outputs: Sequence[str | os.PathLike[str]] = (),
+    formats: tuple[str, ...] = (),
+) -> None:
     """Check that a result can be written, before the work that produces it.
 
     Parameters
@@ -110,24 +115,29 @@ def check_output(path: str | os.PathLike[str], *inputs: str | os.PathLike[str], 
         File, link, device or pipe to write, or ``"-"`` for the standard output.
     *inputs : str or path-like
         Files that the command reads, which are never replaced.
+    outputs : sequence of (str or path-like), default=()
+        Other results of the command.
     formats : tuple of str, default=()
         Endings of other formats than CSV that the command can write, such as ``".xlsx"``.
 
     Raises
     ------
     DataError
-        If the path is a folder or an input, its name states a format that the command does not write, or it is not
-        writable.
+        If the path is a folder, an input or another output, its name states a format that the command does not write,
+        or it is not writable.
     """
     name = os.fspath(path)
     if name == STANDARD_OUTPUT:
+        if STANDARD_OUTPUT in outputs:
+            raise DataError("Only one result can be written to the standard output (-). Name a file for the other.")
         return
     with disk_faults():
         mode = _mode_of(name)
         if not Path(name).name or name.endswith(os.sep) or stat.S_ISDIR(mode):
             raise DataError(f"{name!r} is a folder; name the file to write.")
-        if mode and (same := next((each for each in inputs if _is_same(name, each)), None)) is not None:
-            raise DataError(f"{name} is an input of this command ({os.fspath(same)}). Choose another file to write.")
+        for kind, paths in (("an input", inputs), ("another output", outputs)):
+            if (same := next((each for each in paths if _is_same(name, each)), None)) is not None:
+                raise DataError(f"{name} is {kind} of this command ({os.fspath(same)}). Choose another file to write.")
         if (suffix := _suffix(name)) in _OTHERS.difference(formats):
             kinds = " or ".join((".csv", *formats))
             raise DataError(f"{name}: this command does not write {suffix} files. Choose a name that ends in {kinds}.")
@@ -181,22 +191,23 @@ def open_output(path: str | os.PathLike[str], *, binary: bool = False) -> Iterat
         yield raw if binary else stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
 
 
-def messages_beside(path: str | os.PathLike[str]) -> TextIO:
+def messages_beside(*paths: str | os.PathLike[str]) -> TextIO:
     """Return the stream for the messages of a command, which never mix with its result.
 
     Parameters
     ----------
-    path : str or path-like
-        Output of the command.
+    *paths : str or path-like
+        Outputs of the command.
 
     Returns
     -------
     file object
-        Standard error if the output is the standard output, also by another name such as ``/dev/stdout``.
+        Standard error if an output is the standard output, also by another name such as ``/dev/stdout``.
     """
-    with contextlib.suppress(OSError, ValueError):  # The standard output may be no file.
-        if os.fspath(path) == STANDARD_OUTPUT or os.path.samestat(Path(path).stat(), os.fstat(sys.stdout.fileno())):
-            return sys.stderr
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):  # The standard output may be no file.
+            if os.fspath(path) == STANDARD_OUTPUT or os.path.samestat(Path(path).stat(), os.fstat(sys.stdout.fileno())):
+                return sys.stderr
     return sys.stdout
 
 
@@ -228,7 +239,9 @@ def _is_stream(mode: int) -> bool:
 
 
 def _is_same(name: str, other: str | os.PathLike[str]) -> bool:
-    return Path(other).exists() and Path(name).samefile(other)
+    if os.path.realpath(name) == os.path.realpath(other):
+        return True
+    return Path(name).exists() and Path(other).exists() and Path(name).samefile(other)
 
 
 def _suffix(name: str) -> str:
