@@ -296,6 +296,14 @@ def test_roles_that_would_not_be_used_are_refused(tmp_path):
         read(tmp_path, table(), id="plant", features={"soil": "text"}, categorical="one-hot")
     with pytest.raises(ConfigError, match="column 'plant' has another role and is no feature"):
         read(tmp_path, table(), id="plant", features={"plant": "text"})
+    for role in ("text", "number"):
+        with pytest.raises(DataError, match="'height' cannot be both a declared feature and left out"):
+            read(tmp_path, table(), id="plant", features={"height": role}, ignore=["height"])
+    with pytest.raises(DataError, match=r"'label_a' cannot be both a label \(labels\) and a declared feature"):
+        read(tmp_path, table(), id="plant", features={"label_a": "category"})
+    frame = table(tags=["x;y", "x", "y", "z;x"] * (N // 4))
+    with pytest.raises(DataError, match=r"'tags' cannot be both a label \(labels\) and a declared feature"):
+        read(tmp_path, frame, labels={"names": ["tags"]}, features={"tags": "text"})
 
 
 def test_a_test_file_may_have_its_columns_in_another_order(tmp_path, capsys):

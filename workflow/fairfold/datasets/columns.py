@@ -94,15 +94,19 @@ def part_of_name(name: str) -> Literal["train", "test"] | None:
     return next((part for part, names in _PARTS.items() if names.fullmatch(plain_name(name))), None)
 
 
-def _check_roles(labels: Collection[str], ignored: Collection[str], source: str, named: Mapping[str, str]) -> None:
-    """Raise :class:`DataError` for a column with two roles. ``named`` maps configuration keys to column names."""
-    roles = {"a label (labels)": set(labels)}
+def _check_roles(labels: Collection[str], table: Table, named: Mapping[str, str], declared: Collection[str]) -> None:
+    """Raise :class:`DataError` for a column with two roles.
+
+    ``named`` maps configuration keys to column names. ``declared`` are features with a declared role.
+    """
+    # Dates and coordinates may be features, too.
+    roles = {"a label (labels)": set(labels), "a declared feature": {*declared} - {*named.values()}}
     for key, name in named.items():
         roles[f"the {'identifier' if key == 'id' else key.removesuffix('s')} ({key})"] = {name}
-    roles["left out (ignore)"] = set(ignored)
+    roles["left out (ignore)"] = set(table.ignored)
     for one, other in itertools.combinations(roles, 2):
         if both := sorted(roles[one] & roles[other]):
-            raise DataError(f"{source}: column {both[0]!r} cannot be both {one} and {other}. Choose one.")
+            raise DataError(f"{table.source}: column {both[0]!r} cannot be both {one} and {other}. Choose one.")
 
 
 def account_for_columns(data: Dataset) -> pd.DataFrame:
@@ -167,7 +171,7 @@ def account_line(data: Dataset) -> str:
 # --- roles of the samples' columns ------------------------------------------------------------------------------------
 
 
-def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any]:
+def roles_of(entry: Entry, table: Table, labels: Collection[str]) -> dict[str, Any]:
     """Return the fields of a dataset that come from other columns than features and labels.
 
     Parameters
@@ -176,7 +180,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         Entry with the names of these columns.
     table : Table
         Table with these columns as text.
-    labels : sequence of str
+    labels : collection of str
         Names of the label columns.
 
     Returns
@@ -189,7 +193,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     DataError
         If a column has two roles, lacks a value, or has a value that does not fit its role.
     """
-    _check_roles(labels, table.ignored, table.source, entry.roles)
+    _check_roles(labels, table, entry.roles, entry.features)
     for role, name in entry.roles.items():
         if role != "id":
             _check_no_gap(role, name, table)

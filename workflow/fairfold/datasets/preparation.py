@@ -372,8 +372,9 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
 
 def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
     """Separate label columns from feature columns, and check that labels are 0, 1 or missing (unmeasured)."""
-    labels = [each for name in labels for each in table.label_lists.get(name, (name,))]
-    left_out = roles_of(entry, table, labels)
+    columns = labels
+    labels = [each for name in columns for each in table.label_lists.get(name, (name,))]
+    left_out = roles_of(entry, table, {*columns, *labels})
     is_label = np.isin(table.columns, labels)
     names, features = (list(itertools.compress(table.columns, mask)) for mask in (is_label, ~is_label))
     X, Y = (table.values[:, np.flatnonzero(mask)] for mask in (~is_label, is_label))
