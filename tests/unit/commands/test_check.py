@@ -178,6 +178,10 @@ def test_a_page_asks_for_the_cells_of_a_sheet(study, capsys, monkeypatch):
     first = sheet["sample"][0]
     assert data["values"][str(first)] == [f"{value:.6g}" for value in X[first]]
     assert "prediction" not in data["columns"]
+    (study / "mine.html").write_text("mine")
+    assert main(["check", str(study), "--open", "--cells", "5", "-o", str(study / "mine.csv")]) == 1
+    assert "mine.html exists and may contain answers" in capsys.readouterr().err
+    assert (study / "mine.html").read_text() == "mine" and not (study / "mine.csv").exists()
     assert main(["check", str(study), "--open", "--sheet", "x.csv"]) == 1
     assert "--open writes a sheet and its page" in capsys.readouterr().err
 
@@ -250,6 +254,9 @@ def test_names_that_look_like_formulas_come_back_unchanged(study, suffix, monkey
         assert not [cell for cell in texts if cell.lstrip().startswith(("=", "+", "-", "@"))]
         sheet.assign(correct_label=1).to_csv(path, index=False)
     assert main(["check", str(study), "--sheet", str(path)]) == 0
+    if suffix == ".csv":  # Excel saves the cells that it shows.
+        sheet.assign(correct_label=1).to_excel(study / "saved.xlsx", index=False)
+        assert main(["check", str(study), "--sheet", str(study / "saved.xlsx")]) == 0
     assert len(pd.read_csv(study / "checks/plants.csv")) == 60
 
 

@@ -22,6 +22,7 @@ from fairfold.checked_cells.estimates import (
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.defaults import SCORE
 from fairfold.core.files import read_table
+from fairfold.core.formulas import protect
 from fairfold.core.validation import with_nan
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
@@ -177,7 +178,8 @@ def _check_places(
         sample, index = values["sample"].iloc[place], values["label_index"].iloc[place]
         is_known = sample in range(len(ids)) and index in range(len(label_names))
         written, label = text["id"].iloc[place], text["label"].iloc[place]
-        if not is_known or not _is_same(written, ids[int(sample)]) or label != label_names[int(index)].strip():
+        is_right = is_known and _is_same(written, ids[int(sample)]) and label in _spellings(label_names[int(index)])
+        if not is_right:
             raise DataError(
                 f"{where}, row {number + 2}: found sample {written!r} and label {label!r}, which do not match the data "
                 "of the study. Restore the row, delete it if you added it, or write a new sheet with `fairfold check`."
@@ -192,10 +194,17 @@ def _check_places(
             raise DataError(f"{where}, row {number + 2}: the cell is in the sheet twice. Delete one of its rows.")
 
 
+def _spellings(name: str) -> set[str]:
+    """Return a name as it may be written: an Excel file that was saved from a CSV file keeps the apostrophes."""
+    return {name.strip(), protect(name).strip()}
+
+
 def _is_same(written: str, sample_id: object) -> bool:
     """Return whether an identifier is the same. Programs for tables change 007 to 7."""
     wanted = str(sample_id).strip()
-    return written == wanted or (wanted.isdecimal() and written.isdecimal() and int(written) == int(wanted))
+    return written in _spellings(str(sample_id)) or (
+        wanted.isdecimal() and written.isdecimal() and int(written) == int(wanted)
+    )
 
 
 def read_checked(path: Path, version: str) -> pd.DataFrame:
