@@ -190,6 +190,12 @@ def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):
         np.testing.assert_array_equal(rows["posterior"], posterior)
         for kind in ("probability", "decision"):
             np.testing.assert_array_equal(rows[kind], expected[kind].iloc[number - 1][posterior.index])
+    for taken in ("rank", "label", "posterior"):
+        written(table.rename(columns={"sample": taken}), source)
+        predict_file(replace(final, identifier=taken), source, tmp_path / "found.csv", top=2)
+        again = pd.read_csv(tmp_path / "found.csv", dtype={"sample": str})
+        assert again["sample"].tolist() == np.repeat(table["sample"].astype(str), 2).tolist()
+        pd.testing.assert_frame_equal(again.drop(columns="sample"), found.drop(columns="row"))
 
 
 @pytest.mark.parametrize("name", ["gcForest", "logistic", "Stack+", "kernel-ridge", "LightGBM"])

@@ -66,6 +66,7 @@ def predict_file(
     top : int or None, default=None
         Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
         the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
+        Identifiers in a column of such a name are written as ``sample``.
     objective : str, Certified or None, default=None
         Metric that decisions maximize, or certified precision of decisions. None uses the model's default threshold.
     by, threshold, allow_missing, unknown
@@ -264,7 +265,8 @@ def _likeliest(ids: pd.Series, found: dict[str, pd.DataFrame], top: int) -> pd.D
     likely = found.get("posterior", found["probability"])
     order = np.argsort(-likely.to_numpy(), axis=1, kind="stable")[:, :top]
     labels = np.asarray(likely.columns)
-    columns = {ids.name: np.repeat(ids.to_numpy(), order.shape[1])}
+    name = "sample" if ids.name in {"rank", "label", *found} else ids.name
+    columns = {name: np.repeat(ids.to_numpy(), order.shape[1])}
     columns |= {"rank": np.tile(np.arange(1, order.shape[1] + 1), len(ids)), "label": labels[order].ravel()}
     columns |= {kind: np.take_along_axis(found[kind].to_numpy(), order, axis=1).ravel() for kind in found}
     return pd.DataFrame(columns)
