@@ -76,7 +76,8 @@ def add_to(commands: Any) -> None:
     prevalence = "write the expected prevalence of each label, with intervals, to this CSV file"
     add("--prevalence", metavar="FILE", help=prevalence)
     explain = "also write how much each column contributes to the three most probable labels of these samples, by "
-    explain += "identifier or row number (default: the first ten), to FILE-explained.csv; needs fairfold[explain]"
+    explain += "identifier, or row number if the study has no --id (default: the first ten), to FILE-explained.csv; "
+    explain += "needs fairfold[explain]"
     add("--explain", nargs="*", metavar="SAMPLE", help=explain)
     background = "with --explain: table of typical rows to compare with, such as that of the study (default: the other "
     add("--background", metavar="TABLE", help=f"{background}rows of the predicted table)")
