@@ -9,10 +9,12 @@ import pytest
 from scipy import sparse
 
 import fairfold
+from fairfold.commands import in_python
 from fairfold.commands import study as command
 from fairfold.console.options import stanza_of
 from fairfold.errors import DataError, StudyError
 from fairfold.tables import read
+from fairfold.tables.table import label_columns
 
 
 @pytest.fixture
@@ -40,12 +42,18 @@ def test_an_answer_of_a_data_frame(data, capsys):
     assert not capsys.readouterr().out
 
 
-def test_what_does_not_fit_is_one_sentence(data, tmp_path):
+def fails(*_, **__):
+    raise StudyError("Step score failed.\nLog of the study: /tmp/x/logs/study.log\nRun the same command again.")
+
+
+def test_what_does_not_fit_is_one_sentence(data, tmp_path, monkeypatch):
     X, Y = data
     with pytest.raises(DataError, match=r"same number of rows in all arrays, found \[59, 60\]"):
         fairfold.study(X, Y[1:])
     with pytest.raises(DataError, match="two columns of X and Y have the name 'a'"):
         fairfold.study(X.rename(columns={"height": "a"}), Y)
+    with pytest.raises(DataError, match=r"index of Y has the rows of X in another order\. Sort it, as by Y\.loc"):
+        fairfold.study(X, Y[::-1])
     with pytest.raises(DataError, match="X is sparse"):
         fairfold.study(sparse.csr_array((60, 2)), Y)
     with pytest.raises(DataError, match="must end with a letter or a digit"):
@@ -56,8 +64,17 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path):
         fairfold.study(X, Y, coordinates=np.zeros((60, 3)))
     with pytest.raises(DataError, match="hold_out certifies the final model, which needs a folder"):
         fairfold.study(X, Y, hold_out=0.2)
+    monkeypatch.setattr(command, "run_study", fails)
+    with pytest.raises(StudyError, match=r"^Step score failed\.\nGive directory to keep the logs, and to continue"):
+        fairfold.study(X, Y)
     with pytest.raises(StudyError, match="'forest'"):
         fairfold.study(X, Y, models=["forest"], directory=tmp_path)
+
+
+def test_names_of_labels_may_start_with_each_other(data):
+    X, Y = data
+    table, options = in_python._table(X, Y.set_axis(["C+", "C++"], axis=1), None, None, None)
+    assert options["labels"] == ["C[+]", "C++"] and label_columns(options["labels"], [*table], "t") == ["C+", "C++"]
 
 
 def test_columns_keep_their_types(data, tmp_path, monkeypatch):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import glob
 import io
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,9 +20,10 @@ from pandas.api.types import is_complex_dtype, is_numeric_dtype
 from scipy import sparse
 
 from fairfold.answer import Answer
+from fairfold.console.running import LOG_OF
 from fairfold.core.arrays import GAPS
 from fairfold.core.files import atomic_open
-from fairfold.errors import DataError
+from fairfold.errors import DataError, StudyError
 from fairfold.features.cells import NUMBER, as_texts
 
 _NAME = "table"
@@ -133,9 +136,23 @@ def study(
         vars(options).update(chosen, cores="all" if n_jobs in (None, -1) else str(n_jobs))
         options.snakemake = [] if keeps else [f"results/{ANSWER}"]
         os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
+        if not keeps:
+            stack.enter_context(_errors_without_logs())
         with contextlib.redirect_stdout(io.StringIO()):  # The answer is returned.
             options.run(options)
         return load(folder / "results" / ANSWER)[_NAME]
+
+
+@contextlib.contextmanager
+def _errors_without_logs() -> Iterator[None]:
+    """Leave out the logs of a temporary folder in errors."""
+    try:
+        yield
+    except StudyError as error:
+        lines = [line for line in str(error).splitlines() if not line.startswith(LOG_OF)]
+        if len(lines) < len(str(error).splitlines()):
+            error.args = ("\n".join([*lines[:-1], "Give directory to keep the logs, and to continue the study."]),)
+        raise
 
 
 def _table(
@@ -143,6 +160,7 @@ def _table(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Join all columns, and return them with the options that name labels, groups, weights and coordinates."""
     features, labels = _frame(X, "X", "x"), _frame(Y, "Y", "label_")
+    _check_order({"X": X, "Y": Y, "groups": groups, "sample_weight": sample_weight, "coordinates": coordinates})
     further = {_GROUPS: groups, _WEIGHTS: sample_weight}
     parts = [features, labels, *(_frame(values, name, name) for name, values in further.items() if values is not None)]
     if coordinates is not None:
@@ -157,12 +175,30 @@ def _table(
         raise DataError(f"study: two columns of X and Y have the name {twice!r}. Rename one of them.")
     ordered = dict(_ordered_columns(features))
     codes = [name for name in _columns_of_codes(features) if name not in ordered]
-    columns: dict[str, Any] = {"labels": list(labels), "categorical": codes, "ordered": ordered}
-    if len(columns["labels"]) == 1 and not columns["labels"][0][-1:].isalnum():
-        raise DataError(f"study: the label {columns['labels'][0]!r} must end with a letter or a digit. Rename it.")
+    columns: dict[str, Any] = {"categorical": codes, "ordered": ordered}
+    columns["labels"] = [_only_column(name, [*table]) for name in labels]
+    if len(names := [*labels]) == 1 and not names[0][-1:].isalnum():
+        raise DataError(f"study: the label {names[0]!r} must end with a letter or a digit. Rename it.")
     columns |= {} if coordinates is None else {"coordinates": [*parts[-1]]}
     columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
     return table, columns
+
+
+def _check_order(arrays: dict[str, Any]) -> None:
+    """Refuse data frames and series whose indexes contain the same names in another order."""
+    indexes = {name: each.index for name, each in arrays.items() if isinstance(each, pd.DataFrame | pd.Series)}
+    for (one, first), (other, index) in itertools.combinations(indexes.items(), 2):
+        if not index.equals(first) and len(index) == len(first) and index.sort_values().equals(first.sort_values()):
+            raise DataError(
+                f"study: the index of {other} has the rows of {one} in another order. Sort it, as by "
+                f"{other}.loc[{one}.index], or drop both indexes by .reset_index(drop=True)."
+            )
+
+
+def _only_column(name: str, columns: list[str]) -> str:
+    """Return a text that selects this column as a label, also if it reads like a prefix of other columns."""
+    is_prefix = not name[-1:].isalnum() and any(other.startswith(name) for other in columns if other != name)
+    return f"{glob.escape(name[:-1])}[{name[-1:]}]" if is_prefix else name
 
 
 def _frame(values: Any, name: str, stem: str) -> pd.DataFrame:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fairfold.settings import Study
 
 LOG = Path("logs", "study.log")
+LOG_OF = "Log of the"
+"""Start of the lines of an error that name logs."""
 """Log file of a study in its folder."""
 LOCK = "fairfold-command"
 """Name of the lock of a command that changes a study."""
@@ -196,7 +198,7 @@ class Run:
         if not lines:
             lines = ["The study failed:", *self.last_lines]
         advice = _CORRECT_FIRST if self._is_data_refused() else CONTINUES
-        return StudyError("\n".join([*lines, f"Log of the study: {self.folder / LOG}", advice]))
+        return StudyError("\n".join([*lines, f"{LOG_OF} study: {self.folder / LOG}", advice]))
 
     def _is_data_refused(self) -> bool:
         """Return whether an error of the data stopped the study, so that the same command would fail again."""
@@ -211,7 +213,7 @@ class Run:
         log, errors = self._errors_of(logs)
         yield f"Step {step} failed{f': {errors[-1][1]}' if errors else '.'}"
         if log:
-            yield f"Log of the step: {log}"
+            yield f"{LOG_OF} step: {log}"
 
     def _errors_of(self, logs: Sequence[str]) -> tuple[Path | None, list[tuple[str, str]]]:
         """Return the first log file that exists, and the classes and messages of the errors in it."""
