@@ -197,6 +197,10 @@ def test_the_data_of_another_study_are_kept(tmp_path, capsys):
     assert main(["study", "--from", str(other), "-d", str(study)]) == 1
     assert "belongs to a study with other options" in capsys.readouterr().err
     assert (study / NAME).read_bytes() == TABLE
+    (study / NAME).write_bytes(b"mine")
+    with pytest.raises(StudyError, match=r"differs from the published file\. Choose another --directory"):
+        unpack(tmp_path / "a.zip", study)
+    assert (study / NAME).read_bytes() == b"mine"
 
 
 def test_a_compressed_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):

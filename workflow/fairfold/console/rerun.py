@@ -178,8 +178,10 @@ def _restore(crate: Path, name: str, wanted: str, folder: Path, table: Path | No
     target = folder / name
     if target.is_symlink() or not target.parent.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{target} is a link, or in a linked folder. Remove the link, or choose another --directory.")
-    if target.is_file() and checksum(target) == wanted:
-        return
+    if target.is_file():
+        if checksum(target) == wanted:
+            return
+        raise DataError(f"{target} differs from the published file. Choose another --directory, or move the file.")
     source = published if (published := _root(crate) / name).is_file() else table
     if source is None:
         raise DataError(
