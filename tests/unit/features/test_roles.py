@@ -40,7 +40,7 @@ COLUMNS = {  # name: (cells, role, text in reason or hint)
     "name": ([f"{first} {last}" for first in "ABCDEF" for last in "KLMNOPQRST"], "short text", "60 values"),
     "SMILES": ([f"C{'C' * number}(=O)N" for number in range(N)], "short text", "Declare it a molecule"),
     "codes like atoms": ([f"C{number}" for number in range(N)], "identifier", ""),
-    "note": (SENTENCES, "text", "720 words"),
+    "note": (SENTENCES, "text", "12 words per cell"),
     "few notes": ([*SENTENCES[:8], *[None] * (N - 8)], "text", ""),
     "HTML": ([f"<p>Leaf {number} &amp; <b>stem</b>, first<br/>second</p>" for number in range(N)], "text", ""),
     "Chinese": (["这片叶子是绿色的茎很长而且有很多花在春天开放" * 2 + f"{i}" for i in range(N)], "text", ""),

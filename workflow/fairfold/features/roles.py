@@ -91,7 +91,7 @@ def find_roles(
     >>> from fairfold.features import find_roles
     >>> frame = pd.DataFrame({"size": [1.5, 2.0], "note": ["Leaves are small and green.", "Found near the old river."]})
     >>> [(each.column, each.role, each.reason) for each in find_roles(frame)]
-    [('size', 'number', ''), ('note', 'text', '10 words')]
+    [('size', 'number', ''), ('note', 'text', '5 words per cell')]
     >>> find_roles(frame, declared={"size": ["2", "1.5"]})[0].order
     ('2', '1.5')
     """
@@ -198,7 +198,7 @@ def _by_size(name: str, values: list[str], n_filled: int, hint: str = "") -> Col
     if is_few and not is_long and n_filled >= 2 * len(values):
         return ColumnRole(name, "category", _counted(values), hint)
     if is_long:
-        return ColumnRole(name, "text", f"{n_words:,} words", hint)
+        return ColumnRole(name, "text", f"{n_words / len(values):.3g} words per cell", hint)
     return ColumnRole(name, "short text", f"{len(values):,} values", hint)
 
 
