@@ -270,7 +270,7 @@ def _fitted(model: Any, attribute: str, objective: str) -> Any:
     """Return an attribute that only models with calibrated probabilities have."""
     if not hasattr(model, attribute):
         raise ModelError(
-            f"{type(model).__name__} has no calibrated probabilities, and therefore no "
+            f"this model has no calibrated probabilities, and therefore no "
             f"{attribute.replace('_', ' ').strip()} for {objective!r}. Use a model whose name ends with +, or no "
             "objective."
         )
