@@ -430,6 +430,8 @@ def test_other_files_are_refused_in_one_sentence(final, tmp_path, content, sente
 def test_tables_in_memory_are_checked_as_files_are(final, table):
     with pytest.raises(DataError, match=r"the table lacks 2 of the 4 columns .* \(a, b\)"):
         final.predict(table.drop(columns=["a", "b"]))
+    with pytest.raises(DataError, match=r"the table has a header but no data row\."):
+        final.predict(table[:0])
     wrong = table.assign(c=table["c"].astype(object))
     wrong.loc[[2, 4], "c"] = [np.inf, "many"]
     sentence = r"the table, row 3, column 'c': found 'inf', but .* same holds for row 5, column 'c'\."

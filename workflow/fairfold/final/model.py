@@ -290,8 +290,8 @@ class FinalModel:
         Raises
         ------
         DataError
-            If a feature has no column, a cell is infinite or not numeric, or a column of the DataFrame is empty
-            throughout that had no empty cell in the training table. Other missing cells are allowed.
+            If there is no row, a feature has no column, a cell is infinite or not numeric, or a column of the DataFrame
+            is empty throughout that had no empty cell in the training table. Other missing cells are allowed.
         ModelError
             If an objective is given, but the model has no calibrated probabilities.
         """
@@ -606,6 +606,8 @@ class FinalModel:
 
     def _cells(self, table: pd.DataFrame, *, allow_missing: bool) -> Table:
         """Return the cells of the columns of the model."""
+        if not len(table):
+            raise DataError("the table has a header but no data row.")
         table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
         check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
         missing = self.check_columns(table.columns, "the table", allow_missing=allow_missing)
@@ -613,7 +615,7 @@ class FinalModel:
         X = self.with_gaps(_numbers(table[list(self.numeric)]))
         cells = table[list(self.text)].astype(object).fillna("").astype(str).apply(lambda cells: cells.str.strip())
         text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
-        empty = self.empty_columns(X, text) if len(table) and not allow_missing else set()
+        empty = set() if allow_missing else self.empty_columns(X, text)
         self.check_filled([name for name in (*self.numeric, *self.text) if name in empty], "the table")
         return Table(self.numeric, X, "the table", text)
 
