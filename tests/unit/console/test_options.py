@@ -53,6 +53,7 @@ def test_a_label_with_fewer_negatives_than_folds_is_warned_of(capsys):
         (["--seed", "-1"], "--seed: found -1"),
         (["--labels", "x", "x"], "--labels: found a value twice"),
         (["--propagate"], "--propagate needs a hierarchy of the labels. Give its file with --hierarchy."),
+        (["--labels-are", "complete", "--missing-rate", "0.3"], "--missing-rate with --labels-are complete. Leave out"),
         (["--day-first"], "no column contains dates. Leave out --day-first, or declare dates (--dates-as-features)."),
     ],
 )
@@ -115,8 +116,8 @@ def test_roles_that_nobody_declared_are_asked_for_at_once(tmp_path, capsys, monk
     expected = ["--id", "plot", "--groups", "region", "--weights", "survey_weight"]
     assert words == ["fairfold", "study", str(table), "--labels", "label_", *expected]
     monkeypatch.setattr("fairfold.commands.study.run_study", lambda *_, **__: None)
-    more = ["--models", "kNN", "--seed", "3"]
-    assert main(["study", str(table), "-d", str(tmp_path / "s"), "--labels", "label_", *more]) == 0
+    more = ["--models", "kNN", "--seed", "3", "-d", str(tmp_path / "s"), "--no-final"]
+    assert main(["study", str(table), "--labels", "label_", *more]) == 0
     printed = capsys.readouterr().err.splitlines()[: len(asked) + 1]
     assert printed == [*lines[start:-1], f"{lines[-1]} {shlex.join(more)}"]
     assert main([*words[1:], "-d", str(tmp_path / "t")]) == 0

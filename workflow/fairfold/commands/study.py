@@ -169,8 +169,7 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose, say=say)
         if command_with_roles := getattr(options, "command_with_roles", ""):
-            another = shlex.join(["-d", f"{folder}-2"])
-            print(f"Roles:    scores may be too good. If the roles above are right: {command_with_roles} {another}")
+            print(f"Roles:    scores may be too good. If the roles above are right: {command_with_roles}")
         if options.crate:
             print(rerun.comparison(options.crate, folder))
 
@@ -346,9 +345,13 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
 
     with errors_in_options():
         data = read_table(options)
-    lines = [*lines_on_roles(options, *guess_roles(data, options, read_table), _OF_COMPARISON)]
+    guesses = guess_roles(data, options, read_table)
+    lines = [*lines_on_roles(options, *guesses, _OF_COMPARISON)]
     print(*lines, sep="\n", end="\n" if lines else "", file=sys.stderr)
-    options.command_with_roles = lines[-1].strip() if any(SCORES_TOO_GOOD in line for line in lines) else ""
+    if any(SCORES_TOO_GOOD in line for line in lines):
+        again = argparse.Namespace(**{**vars(options), "directory": f"{folder}-2"})
+        *_, command = lines_on_roles(again, *guesses, _OF_COMPARISON)
+        options.command_with_roles = command.strip()
 
 
 def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:

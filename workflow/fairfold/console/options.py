@@ -44,6 +44,10 @@ _ADVICE = [
     (r"\bCorrect labels\.prefix of [\w+-]+", "Correct --labels"),
     (r"\bRelax label_filter\b", "Lower --min-positives"),
     (r"\bset labels\.(propagate|presence): true\b", r"add --\1"),
+    (
+        r"(config\.data\.own\.[\w+-]+: )?found missing_rate with labels_are: (\w+)\. Leave out one of them, or write\b",
+        r"found --missing-rate with --labels-are \2. Leave out one of them, or choose",
+    ),
     (r"\bset day_first\b(: true)?", "add --day-first"),
     (r"\bLeave out day_first\b", "Leave out --day-first"),
     (r"\bhold_out\.n_splits, or name dates as hold_out\.after\b", "--folds"),

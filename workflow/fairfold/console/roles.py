@@ -141,6 +141,8 @@ def lines_on_roles(
         if value not in (None, []):
             values = value if isinstance(value, list) else [] if value is True else [value]
             words += [option, *map(str, values)]
+    words += ["-d", str(folder)] if (folder := getattr(options, "directory", None)) else []
+    words += ["--no-final"] if getattr(options, "final", None) is False else []
     if {"--groups", "--dates"} & {guess.option for guess in guesses}:
         yield SCORES_TOO_GOOD
     yield "If this is right, use this command instead:"
