@@ -5,7 +5,7 @@ from scipy import sparse
 
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import Certified, certify
-from fairfold.evaluation.certified import curve_table
+from fairfold.evaluation.certified import certified_table, curve_table
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,18 @@ def test_stored_counts_certify_nearly_as_the_samples_do(drawn):
         np.testing.assert_allclose(found["n_decisions"], expected["n_decisions"], rtol=0.2)
         above = [(P[:, label] > low).sum() for label, low in enumerate(found["threshold"])]
         assert above == found["n_decisions"].tolist()
+
+
+def test_labels_without_decisions_keep_their_rows(drawn):
+    Y, P = drawn
+    curves = curve_table(np.where([True, False, True], Y, np.nan), P * [0, 1, 1], ["a", "b", "c"])
+    empty = curves.groupby("label", sort=False).first()
+    assert empty["n_decisions"].tolist() == [0, 0, 1] and empty["n_cells"].tolist() == [1500, 0, 1500]
+    assert empty["prevalence"]["a"] == pytest.approx(Y[:, 0].mean()) and np.isnan(empty["prevalence"]["b"])
+    assert curves["n_decisions"].dtype == np.int64
+    found = certified_table(curves, len(Y)).groupby("label", sort=False)["reason"].first()
+    assert found["a"].startswith("0 decisions above any threshold") and found["b"] == "no recorded positive"
+    assert [*found.index] == ["a", "b", "c"]
 
 
 def test_absence_is_decided_where_labels_are_complete(drawn):

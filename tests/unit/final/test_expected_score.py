@@ -111,6 +111,20 @@ def test_empty_and_unmeasured_labels():
     assert np.isfinite(estimated(counted(Y, P), P).score)
 
 
+def test_labels_without_decisions_count_their_positives():
+    """Labels depend on each other, so the design effect needs the right probabilities for each."""
+    rng = np.random.default_rng(0)
+    P = rng.random((400, 3)) ** 2
+    Y = (rng.random((400, 1)) < P).astype(float)
+    found, others = counted(Y * [0, 1, 1], P * [0, 1, 1]), counted(Y[:, 1:], P[:, 1:])
+    assert found[DESIGN_EFFECT].iloc[0] == pytest.approx(others[DESIGN_EFFECT].iloc[0], abs=0.001)
+    assert others[DESIGN_EFFECT].iloc[0] > 1.05
+    P[:, 0] = 0
+    assert estimated(counted(Y, P), P).score == pytest.approx(average_precision(Y, P), abs=0.002)
+    assert estimated(counted(Y, 0 * P), 0 * P).out_of_fold == pytest.approx(Y.mean())
+    assert "fewer than 10 positives" in estimated(counted(np.nan * Y, P), P).reason
+
+
 def test_the_command_shows_the_score_and_what_it_assumes(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

@@ -58,6 +58,8 @@ def test_no_estimate_without_label_shift_or_with_few_samples():
     assert estimated(y, p, p[:10])["reason"] == "fewer than 20 new rows"
     few = estimated((np.arange(600) < 8).astype(int), p, p)
     assert few["reason"] == "fewer than 20 positives or negatives out of fold" and np.isnan(few["expected"])
+    zeros = estimated(y, 0 * p, p)
+    assert zeros["reason"] == "most positives out of fold have the probability 0" and np.isnan(zeros["expected"])
     unmeasured = np.where(rng.random(600) < 0.5, np.nan, y)
     assert estimated(unmeasured, p, p)["in_training"] == pytest.approx(np.nanmean(unmeasured))
     with pytest.raises(ModelError, match="an earlier version"):

@@ -60,8 +60,9 @@ def curve_table(
     Returns
     -------
     DataFrame
-        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``, and ``n_cells``, the
-        number of measured cells of the label.
+        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``, ``n_cells``, the number of
+        measured cells of the label, and ``prevalence``, the share of recorded positives among them. A label without a
+        decision has one row.
 
     Examples
     --------
@@ -72,14 +73,17 @@ def curve_table(
     """
     found = []
     Y, P = to_dense(Y, "Y", DataError), np.clip(to_dense(P, "P", DataError), 0, 1)
-    n_cells = len(Y) - pd.isna(np.asarray(Y)).sum(axis=0)
+    measured = _measured(Y, weights)
     for decision in (1, 0) if negatives == "confirmed" else (1,):
         curves = curves_of(Y if decision else 1 - np.asarray(Y), P if decision else 1 - P, groups, weights)
-        for label, curve, n in zip(labels, curves, n_cells, strict=True):
+        for label, curve, (n, prevalence) in zip(labels, curves, measured, strict=True):
             step = np.floor(np.log(np.maximum(curve.n_decisions, 1)) / np.log(_RATIO))
             stored = curve.at(np.flatnonzero((curve.n_decisions <= _ALL) | (np.diff(step, append=np.inf) > 0)))
-            found.append(pd.DataFrame({"label": label, "decision": decision, **stored._asdict(), "n_cells": n}))
-    return pd.concat(found, ignore_index=True)[[*COLUMNS, "n_cells"]]
+            counts = pd.DataFrame(dict(zip(Curve._fields[:-1], stored, strict=False)))
+            counts = counts if len(counts) else counts.reindex([0], fill_value=0)
+            of_label = {"label": label, "n_positives": curve.n_positives, "n_cells": n, "prevalence": prevalence}
+            found.append(counts.assign(decision=decision, **of_label))
+    return pd.concat(found, ignore_index=True)[[*COLUMNS, "n_cells", "prevalence"]]
 
 
 def n_held_out_of(table: pd.DataFrame) -> int:
@@ -96,6 +100,15 @@ def n_held_out_of(table: pd.DataFrame) -> int:
         Number of samples.
     """
     return int(table[N_HELD_OUT].iloc[0]) if N_HELD_OUT in table and len(table) else 0
+
+
+def _measured(Y: np.ndarray, weights: ArrayLike | None) -> list[tuple[int, float]]:
+    """Return the number of measured cells of each label, and the share of positives among them."""
+    values = np.asarray(Y, dtype=float)
+    is_measured, w = ~np.isnan(values), np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    total, positives = w @ is_measured, w @ np.nan_to_num(values)
+    prevalence = np.divide(positives, total, out=np.full(len(total), np.nan), where=total > 0)
+    return [*zip(is_measured.sum(axis=0), prevalence, strict=True)]
 
 
 def certified_table(curves: pd.DataFrame, n_samples: int) -> pd.DataFrame:

@@ -219,11 +219,11 @@ class _Bins:
 def _counted(curve: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the mean probability, the cells and the positives of each bin of a label."""
     above, recall = curve["n_decisions"].to_numpy(float), np.nan_to_num(curve["recall"].to_numpy(float))
-    found = curve["right"].to_numpy(float)[-1] / curve["size"].to_numpy(float)[-1] * above[-1]
-    n_positives = found / recall[-1] if recall[-1] > 0 else 0.0
-    n_cells = np.diff(above, prepend=0, append=float(curve["n_cells"].iloc[0]))  # The last bin has probability 0.
-    positives = n_positives * np.diff(recall, prepend=0, append=float(n_positives > 0))
-    expected = np.diff(curve["expected"].to_numpy(float) * above, prepend=0) / n_cells[:-1]
+    n_measured = float(curve["n_cells"].iloc[0])
+    n_positives = np.nan_to_num(float(curve["prevalence"].iloc[0])) * n_measured
+    n_cells = np.diff(above, prepend=0, append=n_measured)  # The last bin has probability 0.
+    positives = n_positives * np.diff(recall, prepend=0, append=1)
+    expected = np.diff(curve["expected"].to_numpy(float) * above, prepend=0) / np.maximum(n_cells[:-1], np.finfo(float).tiny)
     p = np.minimum.accumulate(np.append(expected.round(_DECIMALS), 0))
     return np.clip(p, 0, 1), n_cells, np.clip(positives, 0, n_cells)
 

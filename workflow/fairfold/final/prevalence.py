@@ -161,14 +161,15 @@ def _bins(curve: pd.DataFrame) -> _Bins | str:
     if not n_positives >= _LEAST:
         return few
     above = curve["n_decisions"].to_numpy(float) / n_cells
-    precision = curve["right"].to_numpy(float)[-1] / curve["size"].to_numpy(float)[-1]
-    prevalence = float(precision * above[-1] / recall[-1]) if recall[-1] > 0 else 0.0
-    n_negatives = n_positives * (1 / prevalence - 1) if prevalence > 0 else 0.0
+    prevalence = float(curve["prevalence"].iloc[0])
+    n_negatives = n_positives * (1 / prevalence - 1)
     if n_negatives < _LEAST:
         return few
     n_bins = int(np.clip(n_positives // _POSITIVES_OF_BIN, 2, _MOST_BINS))
     places = np.searchsorted(recall, np.arange(1, n_bins) / n_bins)
     places = np.unique(places[places < len(recall)])
+    if not len(places):
+        return "most positives out of fold have the probability 0"
     share = np.diff(recall[places], prepend=0, append=1)
     share_of_all = np.diff(above[places], prepend=0, append=1)
     of_negatives = np.maximum(share_of_all - prevalence * share, 0)
