@@ -9,7 +9,7 @@ from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import N_HELD_OUT, curve_table
-from fairfold.final.expected_score import DESIGN_EFFECT, ExpectedScore, with_design_effect
+from fairfold.final.expected_score import DESIGN_EFFECT, WEIGHTED_EFFECT, ExpectedScore, with_design_effect
 from fairfold.final.model import fit_final, load_final
 from fairfold.metrics import multilabel_scores
 
@@ -21,7 +21,8 @@ def average_precision(Y, P):
 
 
 def counted(Y, P, **how):
-    return with_design_effect(curve_table(Y, P, LABELS[: P.shape[1]], **how), Y, P, how.get("groups"))
+    curves = curve_table(Y, P, LABELS[: P.shape[1]], **how)
+    return with_design_effect(curves, Y, P, how.get("groups"), how.get("weights"))
 
 
 def estimated(curves, P):
@@ -85,6 +86,23 @@ def test_models_of_folds_that_share_samples_widen_the_interval():
     curves, many = counted(Y, P), np.repeat(P, 500, axis=0)
     of_folds, held_out = (estimated(each, many) for each in (curves, curves.assign(**{N_HELD_OUT: 500})))
     assert (of_folds.high - of_folds.low) / (held_out.high - held_out.low) == pytest.approx(1.5, abs=0.01)
+
+
+def test_weighted_rows_have_their_weighted_score():
+    rng = np.random.default_rng(0)
+    Y, P = drawn(300, rng)
+    twice = rng.random(300) < 0.5
+    copies = np.append(np.arange(300), np.flatnonzero(twice))
+    weighted, copied = counted(Y, P, weights=1 + twice), counted(Y[copies], P[copies], groups=copies)
+    found, expected = estimated(weighted, P), estimated(copied, P)
+    # Bins are rough from 100 decisions on.
+    assert found.out_of_fold == pytest.approx(average_precision(Y[copies], P[copies]), abs=0.002)
+    assert found.score == pytest.approx(expected.score, abs=0.002)
+    effect = copied[DESIGN_EFFECT].iloc[0] * 300 / len(copies)  # for weights of mean 1
+    assert weighted[WEIGHTED_EFFECT].iloc[0] == pytest.approx(effect, rel=0.01)
+    assert weighted[DESIGN_EFFECT].iloc[0] < effect
+    assert "On weighted left-out training rows it was" in found.sentences(300)[0]
+    assert "On left-out training rows it was" in expected.sentences(300)[0]
 
 
 def test_no_estimate_for_few_rows_or_positives():

@@ -18,8 +18,8 @@ def scores(y, rng):
     return np.clip(rng.normal(0.35 + 0.3 * y, 0.2), 0, 1)
 
 
-def estimated(y, p, new):
-    counted = ExpectedPrevalence(curve_table(y[:, np.newaxis], p[:, np.newaxis], ["leaf"]))
+def estimated(y, p, new, weights=None):
+    counted = ExpectedPrevalence(curve_table(y[:, np.newaxis], p[:, np.newaxis], ["leaf"], weights=weights))
     for part in np.array_split(new, 3):
         counted.add(pd.DataFrame({"leaf": part}))
     return counted.table().iloc[0]
@@ -48,6 +48,16 @@ def test_intervals_hold_a_known_prevalence():
         held += row["low"] <= true <= row["high"]
         widths.append(row["high"] - row["low"])
     assert held >= 50 and np.mean(widths) < 0.25
+
+
+def test_weights_count_as_copies():
+    rng = np.random.default_rng(0)
+    y = (rng.random(600) < 0.4).astype(int)
+    p, twice = scores(y, rng), rng.random(600) < 0.2 + 0.6 * y
+    copies = np.append(np.arange(600), np.flatnonzero(twice))
+    found, copied = estimated(y, p, p, 1 + twice), estimated(y[copies], p[copies], p)
+    assert found["in_training"] == pytest.approx(copied["in_training"]) and found["in_training"] > y.mean() + 0.05
+    assert found["expected"] == pytest.approx(copied["expected"], abs=0.01)
 
 
 def test_no_estimate_without_label_shift_or_with_few_samples():

@@ -62,6 +62,8 @@ class Curve(NamedTuple):
         Decisions have a probability above the threshold.
     n_decisions : ndarray of int of shape (n_thresholds,)
         Number of measured cells above the threshold.
+    weight : ndarray of shape (n_thresholds,)
+        Sum of the weights of the decisions. The mean weight of samples is 1.
     size : ndarray of shape (n_thresholds,)
         Effective number of decisions.
     right : ndarray of shape (n_thresholds,)
@@ -76,6 +78,7 @@ class Curve(NamedTuple):
 
     threshold: np.ndarray
     n_decisions: np.ndarray
+    weight: np.ndarray
     size: np.ndarray
     right: np.ndarray
     expected: np.ndarray
@@ -222,7 +225,8 @@ def curve_of(
     last = np.flatnonzero(p > next_lower)
     share = right / total
     recall = right / right[-1] if n_positives else np.full(len(p), np.nan)
-    every = Curve(next_lower, n.astype(np.int64), size, size * share, expected / total, recall, float(n_positives))
+    mean = expected / total
+    every = Curve(next_lower, n.astype(np.int64), total, size, size * share, mean, recall, float(n_positives))
     return every.at(last)
 
 

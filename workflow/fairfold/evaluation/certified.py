@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.defaults import CONFIDENCE, PRECISION
-from fairfold.core.validation import Negatives
+from fairfold.core.validation import Negatives, check_weights
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation.certificates import (
     Certificate,
@@ -60,9 +60,9 @@ def curve_table(
     Returns
     -------
     DataFrame
-        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``, ``n_cells``, the number of
-        measured cells of the label, and ``prevalence``, the share of recorded positives among them. A label without a
-        decision has one row.
+        Rows of :class:`~fairfold.evaluation.certificates.Curve` with the columns ``COLUMNS``, ``n_cells``, the sum of
+        the weights of measured cells of the label, and ``prevalence``, the share of recorded positives in it. A label
+        without a decision has one row.
 
     Examples
     --------
@@ -72,6 +72,7 @@ def curve_table(
     1  leaf         1        0.0    1.0
     """
     found = []
+    weights = check_weights(weights, np.shape(Y)[0], DataError)
     Y, P = to_dense(Y, "Y", DataError), np.clip(to_dense(P, "P", DataError), 0, 1)
     measured = _measured(Y, weights)
     for decision in (1, 0) if negatives == "confirmed" else (1,):
@@ -102,13 +103,13 @@ def n_held_out_of(table: pd.DataFrame) -> int:
     return int(table[N_HELD_OUT].iloc[0]) if N_HELD_OUT in table and len(table) else 0
 
 
-def _measured(Y: np.ndarray, weights: ArrayLike | None) -> list[tuple[int, float]]:
-    """Return the number of measured cells of each label, and the share of positives among them."""
+def _measured(Y: np.ndarray, weights: np.ndarray | None) -> list[tuple[float, float]]:
+    """Return the weight of measured cells of each label, and the share of positives in it."""
     values = np.asarray(Y, dtype=float)
-    is_measured, w = ~np.isnan(values), np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    is_measured, w = ~np.isnan(values), np.ones(len(values)) if weights is None else weights
     total, positives = w @ is_measured, w @ np.nan_to_num(values)
     prevalence = np.divide(positives, total, out=np.full(len(total), np.nan), where=total > 0)
-    return [*zip(is_measured.sum(axis=0), prevalence, strict=True)]
+    return [*zip(total, prevalence, strict=True)]
 
 
 def certified_table(curves: pd.DataFrame, n_samples: int) -> pd.DataFrame:

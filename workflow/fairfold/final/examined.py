@@ -97,7 +97,7 @@ def examine_labels(
     certain = to_dense((data.Y if checked is None else checked)[:, labels], "Y", DataError)
     curves = curve_table(certain, P, names, weights=data.weights, **by_sample)
     tables = {
-        "certificates": with_design_effect(curves, certain, P, data.groups),
+        "certificates": with_design_effect(curves, certain, P, data.groups, data.weights),
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
         "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, data.sample_names, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
@@ -137,7 +137,7 @@ def certify_held_out(final: FinalModel, held: Dataset, labels: np.ndarray) -> di
     shown = [held.label_names[label] for label in most_common_labels(held.Y, MOST_LABELS)]
     found = certified_table(curves[curves["label"].isin(shown)], n_samples)
     first = {"dataset": held.id, "model": final.name}
-    tables = {"certificates": with_design_effect(curves, Y, P, held.groups), "certified": found}
+    tables = {"certificates": with_design_effect(curves, Y, P, held.groups, held.weights), "certified": found}
     return {kind: pd.DataFrame({**first, **table, N_HELD_OUT: n_samples}) for kind, table in tables.items()}
 
 

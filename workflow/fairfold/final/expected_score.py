@@ -9,11 +9,12 @@ import pandas as pd
 from scipy.special import expit, logit, ndtri
 
 from fairfold.core.arrays import quotient
+from fairfold.core.validation import check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import n_held_out_of
 from fairfold.final.prevalence import LabelCounts, bins_of
 
-DESIGN_EFFECT = "design_effect"
+DESIGN_EFFECT, WEIGHTED_EFFECT = "design_effect", "weighted_design_effect"
 _LEAST_ROWS = 20  # of a new table
 _LEAST_POSITIVES = 10  # out of fold, and expected in the new table
 _LEAST_PROBABILITY = 1e-3  # Smaller probabilities are equal.
@@ -36,6 +37,8 @@ class Expected(NamedTuple):
         Expected average precision, and its 95 % interval. NaN without an estimate.
     reason : str
         Why there is no estimate, or an empty text.
+    rows : str
+        Name of the rows that ``out_of_fold`` is about.
     """
 
     out_of_fold: float
@@ -43,6 +46,7 @@ class Expected(NamedTuple):
     low: float = np.nan
     high: float = np.nan
     reason: str = ""
+    rows: str = "left-out training rows"
 
     def sentences(self, n_rows: int, n_unlike: int = 0) -> list[str]:
         """Describe the estimate.
@@ -62,11 +66,11 @@ class Expected(NamedTuple):
         if 2 * n_unlike > n_rows:
             return ["No average precision can be expected, because most rows are unlike the training data."]
         change = "" if self.low <= self.out_of_fold <= self.high else " The two differ significantly."
-        rows = "the unlike row" if n_unlike == 1 else f"the {n_unlike:,} unlike rows"
-        unlike = f", and not for {rows}" if n_unlike else ""
+        those = "the unlike row" if n_unlike == 1 else f"the {n_unlike:,} unlike rows"
+        unlike = f", and not for {those}" if n_unlike else ""
         return [
             f"Expected average precision on these rows: {self.score:.2f} (95 % interval {self.low:.2f} to "
-            f"{self.high:.2f}). On left-out training rows it was {self.out_of_fold:.2f}.{change}",
+            f"{self.high:.2f}). On {self.rows} it was {self.out_of_fold:.2f}.{change}",
             f"This holds if labels depend on features as in training, which cannot be checked without labels{unlike}.",
         ]
 
@@ -78,7 +82,7 @@ class ExpectedScore(LabelCounts):
     ----------
     curves : DataFrame
         Table of ``fairfold.evaluation.certified.curve_table`` for out-of-fold probabilities of the training table, with
-        the column of :func:`with_design_effect`.
+        the columns of :func:`with_design_effect`.
 
     Raises
     ------
@@ -121,7 +125,9 @@ class ExpectedScore(LabelCounts):
                 "expected score: the model was stored by an earlier version. Refit it with `fairfold study`."
             )
         self._training, self._is_held_out = _Bins(curves), n_held_out_of(curves) > 0
-        self._design_effect = float(curves[DESIGN_EFFECT].iloc[0]) if len(curves) else 1.0
+        self._of_new, self._of_training = curves[[DESIGN_EFFECT, WEIGHTED_EFFECT]].iloc[0]
+        is_weighted = (curves["weight"] != curves["n_decisions"]).any()
+        self._rows = f"{'weighted ' if is_weighted else ''}left-out training rows"
         super().__init__(self._training.thresholds)
 
     def estimate(self) -> Expected:
@@ -146,15 +152,19 @@ class ExpectedScore(LabelCounts):
         score = float(np.clip(observed.score + new.score - before.score, 0, 1))
         # Labels of the training table change the score out of fold and the calibration.
         change = new.slope * counts - before.slope * bins.n_cells
-        of_training = before.slope + calibration.response(change)
+        of_training = self._of_training * bins.n_cells * (before.slope + calibration.response(change)) ** 2
         shared = 1.0 if self._is_held_out else _SHARED_TRAINING
-        variance = (counts * new.slope**2 + shared * bins.n_cells * of_training**2) @ (p * (1 - p))
-        margin = float(ndtri((1 + _CONFIDENCE) / 2) * np.sqrt(self._design_effect * variance))
-        return Expected(observed.score, score, max(score - margin, 0.0), min(score + margin, 1.0))
+        variance = (self._of_new * counts * new.slope**2 + shared * of_training) @ (p * (1 - p))
+        margin = float(ndtri((1 + _CONFIDENCE) / 2) * np.sqrt(variance))
+        return Expected(observed.score, score, max(score - margin, 0.0), min(score + margin, 1.0), rows=self._rows)
 
 
 def with_design_effect(
-    curves: pd.DataFrame, Y: np.ndarray, P: np.ndarray, groups: np.ndarray | None = None
+    curves: pd.DataFrame,
+    Y: np.ndarray,
+    P: np.ndarray,
+    groups: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Add by how much dependent labels of a sample increase the variance of average precision.
 
@@ -168,27 +178,30 @@ def with_design_effect(
         Out-of-fold probabilities, or those of held-out samples.
     groups : ndarray of shape (n_samples,) or None, default=None
         Groups, whose samples depend on each other.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Weights of samples, as of the table.
 
     Returns
     -------
     DataFrame
-        The table with the column ``design_effect``, the variance relative to that of independent labels. It is at least
-        1.
+        The table with the column ``design_effect``, the variance relative to that of independent labels, and
+        ``weighted_design_effect``, which allows for the weights, too. Both are at least 1.
     """
     bins = _Bins(curves)
     p = _Calibration(bins).p
     slope = _Curve(bins, bins.n_cells, bins.n_cells * p).slope
-    measured = np.asarray(Y, dtype=float)
-    of_samples, of_cells = np.zeros(len(P)), 0.0
-    for label, thresholds in enumerate(bins.thresholds.values()):
-        places = bins.first[label] + bins_of(P[:, label], thresholds)
-        influence = np.nan_to_num(slope[places] * (measured[:, label] - p[places]))
-        of_samples += influence
-        of_cells += float(influence @ influence)
-    if groups is not None:
-        of_samples = np.bincount(np.unique(groups, return_inverse=True)[1], of_samples).astype(float)
-    effect = float(of_samples @ of_samples) / of_cells if of_cells > 0 else 1.0
-    return curves.assign(**{DESIGN_EFFECT: max(effect, 1.0)})
+    own = zip(bins.first, P.T, bins.thresholds.values(), strict=False)
+    places = np.column_stack([first + bins_of(p_of_label, thresholds) for first, p_of_label, thresholds in own])
+    influence = np.nan_to_num(slope[places] * (np.asarray(Y, dtype=float) - p[places]))
+
+    def effect(w: np.ndarray) -> float:
+        of_samples, of_cells = w * influence.sum(axis=1), float(w @ (influence**2).sum(axis=1))
+        if groups is not None:
+            of_samples = np.bincount(np.unique(groups, return_inverse=True)[1], of_samples)
+        return max(float(of_samples @ of_samples) / of_cells, 1.0) if of_cells > 0 else 1.0
+
+    one, w = np.ones(len(P)), check_weights(weights, len(P), ModelError)
+    return curves.assign(**{DESIGN_EFFECT: effect(one), WEIGHTED_EFFECT: effect(one if w is None else w)})
 
 
 class _Bins:
@@ -217,13 +230,14 @@ class _Bins:
 
 
 def _counted(curve: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean probability, the cells and the positives of each bin of a label."""
-    above, recall = curve["n_decisions"].to_numpy(float), np.nan_to_num(curve["recall"].to_numpy(float))
+    """Return the mean probability of each bin of a label, and the weights of its cells and of its positives."""
+    above, recall = curve["weight"].to_numpy(float), np.nan_to_num(curve["recall"].to_numpy(float))
     n_measured = float(curve["n_cells"].iloc[0])
     n_positives = np.nan_to_num(float(curve["prevalence"].iloc[0])) * n_measured
-    n_cells = np.diff(above, prepend=0, append=n_measured)  # The last bin has probability 0.
+    n_cells = np.maximum(np.diff(above, prepend=0, append=n_measured), 0)  # The last bin has probability 0.
     positives = n_positives * np.diff(recall, prepend=0, append=1)
-    expected = np.diff(curve["expected"].to_numpy(float) * above, prepend=0) / np.maximum(n_cells[:-1], np.finfo(float).tiny)
+    expected = np.diff(curve["expected"].to_numpy(float) * above, prepend=0)
+    expected /= np.maximum(n_cells[:-1], np.finfo(float).tiny)
     p = np.minimum.accumulate(np.append(expected.round(_DECIMALS), 0))
     return np.clip(p, 0, 1), n_cells, np.clip(positives, 0, n_cells)
 

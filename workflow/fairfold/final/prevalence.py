@@ -160,7 +160,7 @@ def _bins(curve: pd.DataFrame) -> _Bins | str:
     few = f"fewer than {_LEAST} positives or negatives out of fold"
     if not n_positives >= _LEAST:
         return few
-    above = curve["n_decisions"].to_numpy(float) / n_cells
+    above = curve["weight"].to_numpy(float) / n_cells
     prevalence = float(curve["prevalence"].iloc[0])
     n_negatives = n_positives * (1 / prevalence - 1)
     if n_negatives < _LEAST:
