@@ -88,6 +88,20 @@ def test_gaps_are_values_like_the_mean_and_a_column_with_new_ones_is_named(sketc
     assert np.isfinite(rows["dissimilarity"]).all() and comparison.different_features() == ["depth"]
 
 
+def test_a_column_with_gaps_in_training_is_not_named_without_a_change():
+    """The distance of the few known values is large by chance."""
+    rng = np.random.default_rng(0)
+
+    def drawn(n_samples):
+        X = rng.normal(size=(n_samples, 3))
+        X[rng.random(n_samples) < 0.9, 2] = np.nan
+        return X
+
+    sketch = TrainingSketch.of(dataset(drawn(400)), seed=1)
+    assert not any(compared(sketch, drawn(200))[1].different_features() for _ in range(10))
+    assert compared(sketch, drawn(500) + np.array([0, 0, 3]))[1].different_features() == ["depth"]
+
+
 def test_the_parts_of_a_table_do_not_matter(sketch):
     X = normal(900, 6)
     whole, comparison = compared(sketch, X)

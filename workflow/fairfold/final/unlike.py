@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
@@ -187,16 +188,16 @@ class TrainingSketch:
         Returns
         -------
         Series of float
-            Adjusted p-value of each column, the most different first. It bounds the Kolmogorov-Smirnov distance at
-            stored deciles and the difference in missing values, with Bonferroni's correction for all features.
+            Adjusted p-value of each column, the most different first. It bounds the Kolmogorov-Smirnov distance of
+            known values at stored deciles and the difference in missing values, with Bonferroni's correction for both
+            tests of all features.
         """
         below, up_to, gaps = _shares(X, self.cuts)
         distances = np.maximum(np.abs(below - self.below).max(axis=0), np.abs(up_to - self.up_to).max(axis=0))
-        distances = np.maximum(distances, np.abs(gaps - self.gaps))
-        of_columns = pd.Series(distances).groupby(np.array(self.columns), sort=False).max()
-        of_columns = of_columns.sort_values(ascending=False, kind="stable")
-        bound = 2 * np.exp(-2 * of_columns**2 / (1 / X.shape[0] + 1 / self.n_described))
-        return (2 * len(distances) * bound).clip(upper=1)
+        of_values = _bound(distances, X.shape[0] * (1 - gaps), self.n_described * (1 - self.gaps))
+        p_values = np.minimum(of_values, _bound(np.abs(gaps - self.gaps), X.shape[0], self.n_described))
+        of_columns = pd.Series(p_values).groupby(np.array(self.columns), sort=False).min()
+        return (2 * len(p_values) * of_columns.sort_values(kind="stable")).clip(upper=1)
 
     def _scale(self, X: Matrix, rng: np.random.Generator) -> None:
         extended = self._extended(X)
@@ -392,6 +393,11 @@ def energy_test(first: np.ndarray, second: np.ndarray, *, seed: int) -> tuple[fl
     with one_thread_each():
         distances = -np.einsum("ij,ij->j", orders, cdist(points, points) @ orders)
     return float(distances[0]), float(np.mean(distances >= distances[0] - 1e-12))
+
+
+def _bound(distance: np.ndarray, n_new: ArrayLike, n_training: ArrayLike) -> np.ndarray:
+    """Bound the probability of a larger distance between the shares of two samples."""
+    return 2 * np.exp(-2 * distance**2 / (1 / np.maximum(n_new, 1) + 1 / np.maximum(n_training, 1)))
 
 
 def _reference(groups: np.ndarray | None, n_samples: int, rng: np.random.Generator) -> np.ndarray:
