@@ -85,6 +85,7 @@ def test_models_of_folds_that_share_samples_widen_the_interval():
     Y, P = drawn(500, np.random.default_rng(0))
     curves, many = counted(Y, P), np.repeat(P, 500, axis=0)
     of_folds, held_out = (estimated(each, many) for each in (curves, curves.assign(**{N_HELD_OUT: 500})))
+    assert "On held-out rows it was" in held_out.sentences(500)[0]
     assert (of_folds.high - of_folds.low) / (held_out.high - held_out.low) == pytest.approx(1.5, abs=0.01)
 
 

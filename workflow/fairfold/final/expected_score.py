@@ -127,7 +127,8 @@ class ExpectedScore(LabelCounts):
         self._training, self._is_held_out = _Bins(curves), n_held_out_of(curves) > 0
         self._of_new, self._of_training = curves[[DESIGN_EFFECT, WEIGHTED_EFFECT]].iloc[0]
         is_weighted = (curves["weight"] != curves["n_decisions"]).any()
-        self._rows = f"{'weighted ' if is_weighted else ''}left-out training rows"
+        rows = "held-out rows" if self._is_held_out else "left-out training rows"
+        self._rows = f"weighted {rows}" if is_weighted else rows
         super().__init__(self._training.thresholds)
 
     def estimate(self) -> Expected:
