@@ -6,11 +6,13 @@
 *False alarms*: the rows of a dataset are divided at random into a training table of 70 % and a new table. The test of a
 table should find a difference in at most 5 % of the draws, and about 1 % of the rows should be called unlike.
 
-*Held-out clusters*: each fold of `SimilarityFolds` is once a new table, and the other folds are the training table. A
-random forest learns on the training table. Its average precision on the new table is compared with cross-validations of
-the training table, on random balanced folds and on folds of clusters. The score is the mean over labels that have
-positives in all parts, because pooled scores change with the frequency of labels. The new table is also compared with
-the sketch of the training table, and rows called unlike are scored apart from the others.
+*Held-out clusters*: each fold of `SimilarityFolds` is once a new table, and the other folds are the training table, for
+clusters of at most a quarter of a fold (`cluster`) and of at most a fold (`large`). A random forest learns on the
+training table. Its average precision on the new table is compared with cross-validations of the training table: on
+random balanced folds, on folds of clusters of a quarter of a fold, and on those that match the new table. The score is
+the mean over labels that have positives in all parts, because pooled scores change with the frequency of labels. The
+new table is also compared with the sketch of the training table, and rows called unlike are scored apart from the
+others.
 
 *Score*: half of the rows of a dataset, at most 1,500, train a model. New tables are thirds of the other rows, at most
 2,000, drawn with probabilities that rise along a feature, a random direction or one of the first five principal
@@ -43,6 +45,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import PredefinedSplit
 
 from fairfold import __version__
 from fairfold.core.seeds import seed_for
@@ -53,8 +56,12 @@ from fairfold.final.expected_score import ExpectedScore, with_design_effect
 from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification, SimilarityFolds
+from fairfold.splitting.group_warnings import ignore_uneven_folds
+from fairfold.splitting.matching import SHARES, Match, best_match
+from fairfold.splitting.similarity import nearest_distances
 
-DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO"]
+DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO", "yeast"]
+SIZES = {"cluster": None, "large": 1 / 5}
 MODEL = {"name": "RandomForest", "n_trees": 50}
 N_FOLDS = 5
 LEAST_POSITIVES = 5
@@ -96,20 +103,36 @@ def mean_score(Y: np.ndarray, P: np.ndarray) -> float:
     return float(np.mean([average_precision_score(Y[:, label], P[:, label]) for label in usable])) if usable else np.nan
 
 
-def held_out(data: Dataset, X: np.ndarray, Y: np.ndarray, fold: int, fold_of: np.ndarray) -> dict:
+def matched_folds(X: np.ndarray, Y: np.ndarray, new: np.ndarray, random: np.ndarray, seed: int) -> tuple[Match, list]:
+    """Return the folds of a training table that match a new table, and the folds among which they are chosen."""
+    candidates = [random]
+    for share in SHARES:
+        splitter = SimilarityFolds(N_FOLDS, size=share / N_FOLDS, random_state=seed)
+        with ignore_uneven_folds():
+            candidates.append(splitter.assign(Y, X=X))
+    return best_match(candidates, X, new), candidates
+
+
+def held_out(data: Dataset, X: np.ndarray, Y: np.ndarray, kind: str, fold: int, fold_of: np.ndarray) -> dict:
     start, seed = time.process_time(), seed_for(84, data.id, fold)
     train, new = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
     kept = (Y[train].sum(axis=0) >= LEAST_POSITIVES) & (Y[new].sum(axis=0) >= LEAST_POSITIVES)
     Y, model = Y[:, kept], make_model(**MODEL, random_state=seed)
     random = IterativeStratification(N_FOLDS, random_state=seed)
     clusters = SimilarityFolds(N_FOLDS, random_state=seed)
+    match, candidates = matched_folds(X[train], Y[train], X[new], random.assign(Y[train]), seed)
+    matched = PredefinedSplit(candidates[match.number])
     P = np.asarray(model.fit(X[train], Y[train]).predict_proba(X[new]))
-    by_random, by_clusters = (cross_val_proba(model, X[train], Y[train], cv=cv) for cv in (random, clusters))
+    folds = {"by_random": random, "by_clusters": clusters, "by_matched": matched}
     rows, comparison = compared(data, train, new, seed)
     unlike = (rows["unlike_training"] == "yes").to_numpy()
-    found = {"dataset": data.id, "kind": "cluster", "found": float(comparison.p_value() <= 0.05)}
+    found = {"dataset": data.id, "kind": kind, "found": float(comparison.p_value() <= 0.05)}
     found |= {"unlike": unlike.mean(), "n_new": len(new), "n_labels": int(kept.sum()), "true": mean_score(Y[new], P)}
-    found |= {"by_random": mean_score(Y[train], by_random), "by_clusters": mean_score(Y[train], by_clusters)}
+    for name, cv in folds.items():
+        found[name] = mean_score(Y[train], cross_val_proba(model, X[train], Y[train], cv=cv))
+    random_distance = np.median(nearest_distances(X[train], candidates[0]))
+    found |= {"match": match.kind, "distance": np.median(match.distances) / random_distance}
+    found["new_distance"] = np.median(match.new_distances) / random_distance
     found |= {"of_unlike": mean_score(Y[new][unlike], P[unlike]), "of_others": mean_score(Y[new][~unlike], P[~unlike])}
     return found | {"seconds": time.process_time() - start}
 
@@ -211,17 +234,23 @@ def on_dataset(name: str, n_draws: int) -> list[dict]:
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
     Y = data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)
     rows = [false_alarms(data, n_draws)]
-    fold_of = SimilarityFolds(N_FOLDS, random_state=seed_for(84, data.id)).assign(Y, X=X)
-    return rows + [held_out(data, X, Y, fold, fold_of) for fold in range(N_FOLDS)]
+    for kind, size in SIZES.items():
+        with ignore_uneven_folds():
+            fold_of = SimilarityFolds(N_FOLDS, size=size, random_state=seed_for(84, data.id)).assign(Y, X=X)
+        rows += [held_out(data, X, Y, kind, fold, fold_of) for fold in range(N_FOLDS)]
+    return rows
 
 
 def summary(table: pd.DataFrame) -> None:
-    alarms, clusters = table[table["kind"] == "random"], table[table["kind"] == "cluster"]
+    alarms = table[table["kind"] == "random"]
     print(f"without shift: {alarms['found'].mean():.3f} of tables differ, {alarms['unlike'].mean():.4f} of rows unlike")
-    print(f"held-out clusters: {clusters['found'].mean():.3f} differ, {clusters['unlike'].mean():.3f} of rows unlike")
-    for way in ("by_random", "by_clusters"):
-        error = clusters[way] - clusters["true"]
-        print(f"{way}: mean error {error.mean():+.3f}, mean absolute error {error.abs().mean():.3f}")
+    for kind in SIZES:
+        clusters = table[table["kind"] == kind]
+        print(f"{kind}: {clusters['found'].mean():.3f} differ, {clusters['unlike'].mean():.3f} of rows unlike")
+        for way in ("by_random", "by_clusters", "by_matched"):
+            error = clusters[way] - clusters["true"]
+            print(f"{way}: mean error {error.mean():+.3f}, mean absolute error {error.abs().mean():.3f}")
+    clusters = table[table["kind"] != "random"]
     both = clusters.dropna(subset=["of_unlike", "of_others"])
     print(f"unlike rows score lower in {(both['of_unlike'] < both['of_others']).sum()} of {len(both)} new tables")
 

@@ -62,6 +62,8 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path, monkeypatch):
         fairfold.study(np.zeros((60, 2, 2)), Y)
     with pytest.raises(DataError, match="coordinates have 3 columns"):
         fairfold.study(X, Y, coordinates=np.zeros((60, 3)))
+    with pytest.raises(DataError, match="coordinates of new samples are not known"):
+        fairfold.study(X, Y, predict_on=X, coordinates=np.zeros((60, 2)))
     with pytest.raises(DataError, match="hold_out certifies the final model, which needs a folder"):
         fairfold.study(X, Y, hold_out=0.2)
     monkeypatch.setattr(command, "run_study", fails)
@@ -97,6 +99,9 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
     assert chosen[0].coordinates == ["coordinate of each sample 0", "coordinate of each sample 1"]
     assert chosen[0].categorical == ["code", "word"] and chosen[0].cores == "all"
     assert stanza_of(chosen[0], "table")["features"]["dose"] == ["low", "high", "severe"]
+    with pytest.raises(FileNotFoundError):
+        fairfold.study(X, Y, predict_on=X[:5], directory=tmp_path)
+    assert chosen[1].predict_on == str(tmp_path / "new.parquet") and len(read(tmp_path / "new.parquet").values) == 5
     table = read(tmp_path / "table.parquet", labels=lambda columns: ["a", "b"], categorical={"word": True})
     assert table.text["land"].tolist() == X["land"].tolist() and table.text["word"].tolist() == X["word"].tolist()
     np.testing.assert_array_equal(table.values[:, table.columns.index("height")], X["height"])

@@ -1,5 +1,6 @@
 # The checked configuration, the plan of all files, and functions that several rule files use.
 
+import os
 import sys
 
 # Snakemake imports the library next to the Snakefile. It finds none there after an installation, or at a git address.
@@ -62,6 +63,12 @@ def set_aside_of(dataset):
     """Return the share of samples that is set aside, with its seed; nothing if all samples are in the study."""
     is_part = dataset in [*STUDY.weak_labels.datasets, *STUDY.final.datasets]
     return [STUDY.data.set_aside, STUDY.seed] if STUDY.data.set_aside and is_part else []
+
+
+def new_table_of(dataset):
+    """Return the modification time and size of the new table whose score is expected; nothing without one."""
+    path = STUDY.weak_labels.elsewhere.predict_on.get(dataset)
+    return [os.stat(path).st_mtime_ns, os.stat(path).st_size] if path and exists(path) else []
 
 
 def checked_cells_of(dataset):

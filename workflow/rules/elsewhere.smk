@@ -23,6 +23,9 @@ rule score_elsewhere:
         seed=STUDY.seed,
         sizes=STUDY.weak_labels.elsewhere.sizes,
         most_models=STUDY.weak_labels.elsewhere.most_models,
+        # A user's own files are not inputs, see prepare_dataset.
+        predict_on=lambda wildcards: STUDY.weak_labels.elsewhere.predict_on.get(wildcards.dataset),
+        version=lambda wildcards: new_table_of(wildcards.dataset),
         n_splits=STUDY.folds.n_splits,
         rate=PLAN.weak_labels.least,
         unit=models.unit_options(STUDY),

@@ -16,6 +16,9 @@ TABLE = pd.DataFrame(
         "high": [0.82, 0.8, 0.7, 0.7, np.nan],
         "verdict": ["best", "not different", "not different", "best", "guessing"],
         "reason": "",
+        "new_table": None,
+        "new_distance": np.nan,
+        "match": None,
     }
 )
 
@@ -33,3 +36,20 @@ def test_a_failed_model_and_a_reason_are_stated():
     (reason,) = sentences_on_elsewhere(TABLE[:2].assign(reason="no column is a feature."))
     assert reason == "Scores on samples unlike the training samples were not computed: no column is a feature."
     assert [*sentences_on_elsewhere(TABLE[:0])] == []
+
+
+def test_the_score_to_expect_on_a_new_table_is_stated():
+    def last_of(**changes):
+        known = {"step": 2, "new_table": "new.csv", "match": "alike", "new_distance": 1.5}
+        row = TABLE[2:3].assign(**known | changes)
+        return [*sentences_on_elsewhere(pd.concat([TABLE, row]))][1:]
+
+    expected = "the average precision of A to expect there is 0.60 (95 % interval 0.50 to 0.70)."
+    assert last_of() == [f"Judged by samples as far from the training samples as the rows of new.csv, {expected}"]
+    (nearer,) = last_of(match="nearer")
+    assert "no further" in nearer and nearer.endswith(expected)
+    (further,) = last_of(match="further")
+    assert further.endswith(
+        "On the most distant ones, the average precision of A is 0.60 (95 % interval 0.50 to 0.70). Expect less."
+    )
+    assert last_of(reason="found 1 row.") == ["The score to expect on new.csv was not computed: found 1 row."]

@@ -393,6 +393,9 @@ class TestStudy:
         assert main(shlex.split(advice)) == 0
         assert f"--directory={table.parent / 'My-plants-2-study'}" in commands[-1]
         assert (table.with_name("My-plants-2-study") / "study.yaml").read_bytes() == before
+        assert main([*asked, "--predict-on", str(table)]) == 0  # Scores on unlike samples may follow.
+        config = yaml.safe_load((table.with_name("My-plants-2-study") / "study.yaml").read_text())
+        assert config["weak_labels"]["elsewhere"]["predict_on"] == {"My-plants-2": f"../{table.name}"}
         assert main([*asked, "--seed", "2", "--directory", str(table.parent / "other")]) == 0
 
     @pytest.mark.parametrize(

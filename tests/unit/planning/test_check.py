@@ -46,6 +46,21 @@ def checked(**changes):
             "config.weak_labels.elsewhere.datasets: found bibtex, which weak_labels.datasets lacks",
         ),
         (
+            {"weak_labels": {"elsewhere": {"predict_on": {"simulated-multilabel": __file__}}}},
+            "found simulated-multilabel, which weak_labels.elsewhere.datasets lacks",
+        ),
+        (
+            {
+                "weak_labels": {
+                    "elsewhere": {
+                        "datasets": ["simulated-multilabel"],
+                        "predict_on": {"simulated-multilabel": "absent.csv"},
+                    }
+                }
+            },
+            "predict_on: there is no file absent.csv in",
+        ),
+        (
             {"splitting": {"datasets": ["bibtex"], "methods": ["random", "clusters"]}},
             "config.splitting.methods: found clusters, which compares features, but splitting splits labels only",
         ),

@@ -40,7 +40,10 @@ def test_folder_is_complete(folder):
 
 
 def test_data_stay_private_by_default(make_facts, tmp_path):
-    write_publication(make_facts(), tmp_path / "publication")
+    facts = make_facts()
+    facts.study.weak_labels.elsewhere.predict_on = {"plants": "secret.csv"}
+    write_publication(facts, tmp_path / "publication")
+    assert "secret" not in (tmp_path / "publication/study.yaml").read_text()
     assert not (tmp_path / "publication/data").exists()
     assert "are not in this folder" in (tmp_path / "publication/data_statement.md").read_text()
 

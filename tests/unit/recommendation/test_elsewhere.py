@@ -49,6 +49,7 @@ def scored(tmp_path, monkeypatch):
         names = {"dataset": "data.npz", "folds": "folds.npz", "frequency": "frequency.npz"}
         files = SimpleNamespace(**names, leaderboard="board.csv", numbers="numbers.csv")
         params = {"sizes": [1.0, 0.25], "most_models": 3, "n_splits": 4, "rate": 0, "seed": 1, "own": {}, "unit": {}}
+        params["predict_on"] = None
         params["models"] = [{"name": "kNN", "settings": settings_of("kNN", {}, "text")}]
         score_elsewhere(files, "elsewhere.csv", SimpleNamespace(**params | changes))
         return read_table("elsewhere.csv")
@@ -78,6 +79,40 @@ def test_scores_fall_where_places_are_new(scored):
 def test_data_without_clusters_give_a_reason(scored, changes, reason):
     table = scored(replace(DATA, **changes))
     assert table["step"].tolist() == [0, 0] and table["reason"].str.contains(reason).all()
+
+
+NOT_ALIKE = replace(DATA, coordinates=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [(lambda X: X, "nearer"), (lambda X: X + OFFSETS[0] * 0.7, "alike"), (lambda X: X + 50, "further")],
+)
+def test_folds_match_a_new_table(change, match, scored, tmp_path):
+    new = pd.DataFrame(change(NOT_ALIKE.X[::4] + RANDOM.normal(scale=0.01, size=(60, 3))), columns=list("abc"))
+    new.assign(x="?", note="any").to_csv(tmp_path / "new.csv", index=False)  # Labels and other columns are ignored.
+    table = scored(NOT_ALIKE, predict_on="new.csv")
+    own = table[table["model"] == "kNN"].set_index("step")
+    assert own["new_table"].fillna("").tolist() == ["", "", "", "new.csv"] and own["match"][3] == match
+    if match == "nearer":
+        assert own["score"][3] == 0.9 and own["new_distance"][3] < 0.5
+    else:
+        assert own["distance"][3] > 1 and own["score"][3] < 0.9
+        assert own["new_distance"][3] > own["distance"][3] or match == "alike"
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        (pd.DataFrame(np.ones((1, 3)), columns=list("abc")), "found 1 row, but folds are matched to at least 10 rows"),
+        (pd.DataFrame({"a": np.ones(20)}), r"lacks 2 of the 3 columns that the study uses \(b, c\)"),
+    ],
+)
+def test_new_tables_that_fit_no_folds_give_a_reason(new, reason, scored, tmp_path):
+    new.to_csv(tmp_path / "new.csv", index=False)
+    table = scored(NOT_ALIKE, predict_on="new.csv").set_index("step")
+    assert table.loc[3, "reason"].str.contains(reason).all() and table.loc[3, "score"].isna().all()
+    assert (table.loc[:2, "reason"].fillna("") == "").all()
 
 
 def test_a_study_can_use_folds_of_clusters():

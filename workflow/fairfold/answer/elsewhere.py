@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fairfold.answer.leaderboard import number
+from fairfold.answer.leaderboard import interval, number
 from fairfold.core.digits import decimals_of
 from fairfold.errors import listed
 from fairfold.evaluation.compare import BEST, GUESSING, WORSE
@@ -31,6 +31,7 @@ def sentences_on_elsewhere(table: pd.DataFrame) -> Iterator[str]:
     --------
     >>> table = pd.DataFrame({"step": [0, 1, 2], "size": [None, 0.05, 0.2], "score": [0.78, 0.71, 0.66]})
     >>> table = table.assign(model="Stack+", metric="average_precision", verdict="best", low=None, high=None, reason="")
+    >>> table["new_table"] = None
     >>> print(next(sentences_on_elsewhere(table)).replace(" on samples that", "\non samples that"))
     The average precision of Stack+ is 0.780 on samples like these, and 0.710 and 0.660
     on samples that are less like the training samples (clusters of up to 5 % and 20 % of the samples).
@@ -38,21 +39,47 @@ def sentences_on_elsewhere(table: pd.DataFrame) -> Iterator[str]:
     table = table[table["model"] != GUESSING]
     if table.empty:
         return
-    if len(reasons := table["reason"].dropna()[lambda texts: texts != ""]):
-        yield f"Scores on samples unlike the training samples were not computed: {reasons.iloc[0].rstrip('.')}."
+    has_reason, is_like_new = table["reason"].fillna("") != "", table["new_table"].notna()
+    if has_reason[~is_like_new].any():
+        reason = table.loc[has_reason, "reason"].iloc[0].rstrip(".")
+        yield f"Scores on samples unlike the training samples were not computed: {reason}."
         return
     best = table["model"].iloc[0]
     rows = table[table["model"] == best].set_index("step")
     digits = decimals_of(*([rows.loc[0, end]] for end in ("low", "high")))
-    first, *others = ("undefined" if np.isnan(score) else number(score, digits) for score in rows["score"])
-    sizes = listed([f"{100 * size:.2g} %" for size in rows["size"][1:]])
+    clusters = rows[rows["new_table"].isna()]
+    first, *others = (_number(score, digits) for score in clusters["score"])
+    sizes = listed([f"{100 * size:.2g} %" for size in clusters["size"][1:]])
     name = METRICS[rows["metric"].iloc[0]].name
     yield (
         f"The {name} of {best} is {first} on samples like these, and {listed(others)} on samples that are less like "
         f"the training samples (clusters of up to {sizes} of the samples)."
     )
-    for step, size in rows["size"][1:].items():
-        is_here = table["step"] == step
-        if rows.loc[step, "verdict"] == WORSE:
-            other = table.loc[is_here & (table["verdict"] == BEST), "model"].iloc[0]
-            yield f"On clusters of up to {100 * size:.2g} %, {other} is significantly better than {best}."
+    for step, row in rows.iloc[1:].iterrows():
+        is_new = isinstance(row["new_table"], str)
+        if is_new:
+            yield _on_new_table(row, name, best, digits)
+        if row["verdict"] == WORSE:
+            other = table.loc[(table["step"] == step) & (table["verdict"] == BEST), "model"].iloc[0]
+            size = f"clusters of up to {100 * row['size']:.2g} %"
+            place = f"samples like the rows of {row['new_table']}" if is_new else size
+            yield f"On {place}, {other} is significantly better than {best}."
+
+
+def _number(score: float, digits: int) -> str:
+    return "undefined" if np.isnan(score) else number(score, digits)
+
+
+def _on_new_table(row: pd.Series, name: str, model: str, digits: int) -> str:
+    """State the score to expect on a new table."""
+    table = row["new_table"]
+    if isinstance(row["reason"], str) and row["reason"]:
+        return f"The score to expect on {table} was not computed: {row['reason'].rstrip('.')}."
+    ends = "" if pd.isna(row["low"]) else f" (95 % interval {interval(row['low'], row['high'], digits)})"
+    expected = f"the {name} of {model} to expect there is {_number(row['score'], digits)}{ends}"
+    if row["match"] == "further":
+        farther = f"The rows of {table} are further from the training samples than the test samples of any folds"
+        return f"{farther}. On the most distant ones, {expected.replace('to expect there ', '')}. Expect less."
+    if row["match"] == "nearer":
+        return f"The rows of {table} are no further from the training samples than these samples, so {expected}."
+    return f"Judged by samples as far from the training samples as the rows of {table}, {expected}."

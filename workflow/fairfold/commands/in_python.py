@@ -26,7 +26,7 @@ from fairfold.core.files import atomic_open
 from fairfold.errors import DataError, StudyError
 from fairfold.features.cells import NUMBER, as_texts
 
-_NAME = "table"
+_NAME, _NEW = "table", "new"
 _GROUPS, _WEIGHTS = "group of each sample", "weight of each sample"
 _COORDINATE = "coordinate of each sample"
 
@@ -46,6 +46,7 @@ def study(
     n_jobs: int | None = None,
     hold_out: float | None = None,
     elsewhere: bool = False,
+    predict_on: pd.DataFrame | ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
     directory: str | os.PathLike[str] | None = None,
 ) -> Answer:
@@ -81,6 +82,9 @@ def study(
         `directory`.
     elsewhere : bool, default=False
         Whether to score the best models on samples unlike the training samples, too, in folds of whole clusters.
+    predict_on : {DataFrame, array-like} of shape (n_new, n_features), default=None
+        New samples with the columns of `X`. The best models are also scored on samples as far from the training samples
+        as these. Implies `elsewhere`, and cannot be combined with `coordinates`.
     coordinates : array-like of shape (n_samples, 2), default=None
         Latitude and longitude of each sample in degrees, by which these clusters are made.
     directory : str or path-like, default=None
@@ -115,6 +119,11 @@ def study(
 
     if hold_out is not None and directory is None:
         raise DataError("study: hold_out certifies the final model, which needs a folder. Give directory, too.")
+    if predict_on is not None and coordinates is not None:
+        raise DataError(
+            "study: coordinates of new samples are not known. Use `fairfold study --predict-on` with files, or leave "
+            "out predict_on or coordinates."
+        )
     table, columns = _table(X, Y, groups, sample_weight, coordinates)
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
@@ -123,6 +132,9 @@ def study(
         folder = Path(directory or stack.enter_context(tempfile.TemporaryDirectory(prefix="fairfold-"))).absolute()
         path = folder / f"{_NAME}.parquet"
         _write(table, path)
+        if predict_on is not None:
+            _write(_frame(predict_on, "predict_on", "x"), new := folder / f"{_NEW}.parquet")
+            columns["predict_on"] = str(new)
         options = parser.parse_args(["study", str(path), f"--directory={folder}"])
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
         chosen |= {

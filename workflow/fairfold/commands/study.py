@@ -37,7 +37,7 @@ CONFIGURATION = "study.yaml"
 _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_COMPARISON: tuple[str, ...] = ("models", "missing_rates", "score", "folds", "repeats", "seed", "strict")
-_OF_COMPARISON += ("hold_out", "elsewhere", "private")
+_OF_COMPARISON += ("hold_out", "elsewhere", "predict_on", "private")
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3}
@@ -103,6 +103,8 @@ def add_to(commands: Any) -> None:
     add("--hold-out", type=float, metavar="SHARE", help=held_out)
     elsewhere = "score the best models on samples unlike the training samples, too, in folds of whole clusters"
     add("--elsewhere", action="store_true", default=None, help=elsewhere)
+    new = "also score them on samples as far from the training samples as the rows of this table, whose labels may be "
+    add("--predict-on", metavar="TABLE", help=f"{new}unknown; implies --elsewhere")
     final = "fit the recommended model to all rows (default for a table)"
     add("--final", action=argparse.BooleanOptionalAction, help=final)
     private = "leave the sketch of the training data out of the final model, which then finds no unlike rows"
@@ -280,6 +282,8 @@ def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[
         raise ConfigError("--hold-out certifies the final model. Leave out --no-final or --hold-out.")
     if options.hierarchy:
         check_file(Path(options.hierarchy), "--hierarchy")
+    if options.predict_on:
+        check_file(Path(options.predict_on), "--predict-on")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration = _configuration(options, folder)
     if not options.snakemake:  # Snakemake checks the whole configuration.
@@ -308,11 +312,15 @@ def _study_before(folder: Path, configuration: dict[str, Any], held: contextlib.
 
 
 def _that_stays(configuration: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration without what may change later: the final model, publication, and state of the labels."""
+    """Return a configuration without what may change later.
+
+    These are the final model, the publication, the state of the labels, and scores on unlike samples.
+    """
     kept = copy.deepcopy({key: value for key, value in configuration.items() if key not in ("final", "publish")})
     for dataset in kept.get("data", {}).get("own", {}).values():
         for key in ("labels_are", "missing_rate"):
             dataset.pop(key, None)
+    kept.get("weak_labels", {}).pop("elsewhere", None)
     return kept
 
 
@@ -337,6 +345,7 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
     # Import here to keep other commands fast.
     from fairfold.console.roles import SCORES_TOO_GOOD, guess_roles, lines_on_roles
     from fairfold.datasets.preparation import prepare_for_study
+    from fairfold.datasets.similarity import comparable_new_rows
 
     def read_table(arguments: argparse.Namespace) -> Dataset:
         checked = _checked(_configuration(arguments, folder), folder)
@@ -345,6 +354,8 @@ def _look_at_columns(options: argparse.Namespace, folder: Path) -> None:
 
     with errors_in_options():
         data = read_table(options)
+        if options.predict_on:
+            comparable_new_rows(data, options.predict_on)
     guesses = guess_roles(data, options, read_table)
     lines = [*lines_on_roles(options, *guesses, _OF_COMPARISON)]
     print(*lines, sep="\n", end="\n" if lines else "", file=sys.stderr)
@@ -365,6 +376,8 @@ def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:
         for part, key in ((stanza, "path"), (stanza["labels"], "hierarchy")):
             if key in part:
                 part[key] = os.path.normpath(folder.resolve() / part[key])
+    for name, path in checked["weak_labels"].get("elsewhere", {}).get("predict_on", {}).items():
+        checked["weak_labels"]["elsewhere"]["predict_on"][name] = os.path.normpath(folder.resolve() / path)
     check_study(checked)
     return checked
 
@@ -406,8 +419,9 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if "dates" not in chosen:  # Learning curves draw random folds.
         curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if chosen.get("has_many_cells") else {})
         compared["sample_curves"] = {"datasets": [name], **curve}
-    if "elsewhere" in chosen:
-        compared["elsewhere"] = {"datasets": [name]}
+    if "elsewhere" in chosen or "predict_on" in chosen:
+        new = {"predict_on": {name: relative(chosen["predict_on"])}} if "predict_on" in chosen else {}
+        compared["elsewhere"] = {"datasets": [name], **new}
     if chosen.get("has_many_labels"):
         compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})

@@ -29,6 +29,7 @@ _PLACES = [
     (r"(?:config\.)?weak_labels\.scoring", "--score"),
     (r"(?:config\.)?folds\.n_repeats", "--repeats"),
     (r"(?:config\.)?folds\.n_splits", "--folds"),
+    (r"(?:config\.)?weak_labels\.elsewhere\.predict_on", "--predict-on"),
     (r"config\.seed", "--seed"),
     (r"(?:config\.)?data\.set_aside", "--hold-out"),
 ]

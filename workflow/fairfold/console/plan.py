@@ -102,13 +102,14 @@ def trainings_of_jobs(jobs: Mapping[str, int], study: Study) -> dict[str, int]:
     n_splits = next(filter(None, periods), None) or study.folds.n_splits
     n_folds = n_splits if any(periods) else n_splits * study.folds.n_repeats
     of_curve = len(curve.shares) * n_splits * curve.n_repeats
+    n_steps = len(elsewhere.sizes) + bool(elsewhere.predict_on)
     is_joined = curve.datasets and not jobs.get("score_by_samples")  # Small datasets have one job for all.
     curves_of_small = len(curve.models or labels.models) if is_joined else 0
     found = {
         "compare_models": n_models * n_folds * len(labels.missing_rates) + curves_of_small * of_curve,
         "train_and_score": (labels.models_per_job or n_models) * n_folds,
         "score_by_samples": of_curve,
-        "score_elsewhere": min(n_models, elsewhere.most_models) * len(elsewhere.sizes) * study.folds.n_splits,
+        "score_elsewhere": min(n_models, elsewhere.most_models) * n_steps * study.folds.n_splits,
         "fit_final_model": 1 + FITS_PER_FOLD * n_splits,
     }
     return {rule: n for rule, n in found.items() if jobs.get(rule)}

@@ -43,6 +43,7 @@ def plot_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> 
         Bars are 95 % confidence intervals. Ticks contain the median distance to the nearest training sample, relative
         to the folds of the study.
     """
+    scores = scores[scores["score"].notna().groupby([scores["dataset"], scores["step"]]).transform("any")]
     scores = scores[scores["step"].groupby(scores["dataset"]).transform("max") > 0]
     if scores.empty:
         return empty_figure("no folds of clusters were made")
@@ -76,4 +77,6 @@ def _draw(axes: Axes, rows: pd.DataFrame, look: dict, shift: float) -> None:
 
 def _tick(row: Any) -> str:
     folds = f"clusters\nup to {100 * row.size:.2g} %" if row.step else "folds of\nthe study"
+    if isinstance(row.new_table, str):
+        folds = "like the\nnew table"
     return f"{folds}\ndistance × {row.distance:.1f}" if np.isfinite(row.distance) else folds

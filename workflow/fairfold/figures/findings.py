@@ -254,12 +254,14 @@ def loss_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> 
     """State the scores of the first model on the folds of the study and on the largest clusters."""
     first = scores.iloc[0]
     rows = scores[(scores["dataset"] == first["dataset"]) & (scores["model"] == first["model"])].set_index("step")
-    if rows.index.max() == 0:
+    rows = rows[rows["score"].notna()]
+    if rows.empty or rows.index.max() == 0:
         return ""
     last, place = rows.iloc[-1], f" on {first['dataset']}" if scores["dataset"].nunique() > 1 else ""
     name = f"The {Legend(legend).text(first['metric'])} of {first['model']}{place}"
-    on_clusters = f"{last['score']:.3f} on clusters of up to {100 * last['size']:.2g} % of the samples"
-    return f"{name} is {first['score']:.3f} on the folds of the study, and {on_clusters}."
+    size = f"clusters of up to {100 * last['size']:.2g} % of the samples"
+    unlike = f"folds that match {last['new_table']}" if isinstance(last["new_table"], str) else size
+    return f"{name} is {first['score']:.3f} on the folds of the study, and {last['score']:.3f} on {unlike}."
 
 
 def _extreme(table: pd.DataFrame, by: str, value: str, text: str, *, highest: bool = False) -> str:

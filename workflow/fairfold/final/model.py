@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,7 @@ from fairfold.core.trainings import begin
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
+from fairfold.datasets.new_rows import TrainingColumns, learned_from
 from fairfold.errors import MOST_NAMES, DataError, ModelError, check_name, first_sentence, quoted, same_for, shortened
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
@@ -51,7 +51,7 @@ _WORDS = ("one", "a small tree", "", "the north of the river", "three")  # one f
 
 
 @dataclass(frozen=True, eq=False)
-class FinalModel:
+class FinalModel(TrainingColumns):
     """Fitted model with the names of its columns.
 
     Attributes
@@ -113,6 +113,7 @@ class FinalModel:
     incomplete: tuple[str, ...] | None = None
     typed: Mapping[str, str] = field(default_factory=dict)
     curves: pd.DataFrame | None = None
+    advice: ClassVar[str] = "add or rename them, or treat missing columns as empty (--allow-missing)"
 
     @property
     def corrects(self) -> bool:
@@ -209,15 +210,9 @@ class FinalModel:
         return expected.estimate()
 
     @property
-    def numeric(self) -> tuple[str, ...]:
-        """Names of the numerical columns that the model needs, in the order of its features."""
-        made = self.categories.features if self.categories else self.typed
-        return self.features[: len(self.features) - len(made)]
-
-    @property
-    def text(self) -> tuple[str, ...]:
-        """Names of the text columns that the model needs."""
-        return tuple(self.categories.values if self.categories else self.typed)
+    def users(self) -> str:
+        """What uses the columns, for messages."""
+        return f"{self.name} was fitted on"
 
     def save(self, folder: str | Path) -> None:
         """Write ``model.fairfold``, ``columns.json`` and, if there is a probe, ``probe.npz``.
@@ -468,38 +463,6 @@ class FinalModel:
                 raise DataError(f"threshold: found {value:g}. Choose a number from 0 to 1.")
         return np.array([by_label.get(name, np.nan) for name in self.labels])
 
-    def check_columns(self, columns: Sequence[str], source: str, *, allow_missing: bool = False) -> list[str]:
-        """Check that every feature has a column.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Columns of a table.
-        source : str
-            Name of the table in error messages.
-        allow_missing : bool, default=False
-            Whether columns may be missing, except all.
-
-        Returns
-        -------
-        list of str
-            Names of the missing columns.
-
-        Raises
-        ------
-        DataError
-            If columns are missing that may not.
-        """
-        wanted, known = [*self.numeric, *self.text], set(map(composed, columns))
-        missing = [name for name in wanted if name not in known]
-        if missing and not (allow_missing and len(missing) < len(wanted)):
-            raise DataError(
-                f"{source} lacks {len(missing)} of the {len(wanted)} columns that {self.name} was fitted on "
-                f"({shortened(missing, 5)}). Columns are matched by name: add or rename them, or treat missing columns "
-                "as empty (--allow-missing)."
-            )
-        return missing
-
     def empty_columns(self, numbers: np.ndarray, text: Mapping[str, np.ndarray]) -> set[str]:
         """Return the columns without any value.
 
@@ -539,61 +502,6 @@ class FinalModel:
                 f"{source}: {len(wrong)} columns are empty in all rows ({shortened(wrong, 5)}), but had no empty cell "
                 "in the training table. Fill them in, or accept empty columns (--allow-missing)."
             )
-
-    def with_gaps(self, X: np.ndarray) -> np.ndarray:
-        """Replace the number that stands for a missing value by NaN.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Numeric features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Features with NaN for missing values.
-        """
-        with contextlib.suppress(ValueError):  # The text for missing values may not be a number.
-            X = np.where(float(self.missing_value or "nan") == X, np.nan, X)
-        return X
-
-    def with_text(
-        self,
-        X: np.ndarray,
-        text: Mapping[str, np.ndarray],
-        source: str,
-        *,
-        before: int = 0,
-        unknown: Literal["error", "missing"] = "error",
-    ) -> Any:
-        """Join numbers and text as the model takes them.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_numeric)
-            Values of the numerical columns.
-        text : mapping of str to ndarray of shape (n_samples,)
-            Cells of the text columns.
-        source : str
-            Name of the table in error messages.
-        before : int, default=0
-            Number of rows of the table before these rows, for messages.
-        unknown : {"error", "missing"}, default="error"
-            As in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features) or DataFrame of shape (n_samples, n_columns)
-            Features, or columns of which the model makes features.
-        """
-        if self.categories is not None:
-            return np.hstack([X, self.categories.encode(text, source, before=before, unknown=unknown)])
-        if not self.typed:
-            return X
-        cells = {name: np.asarray(text[name], dtype=object) for name in self.typed}
-        table = pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
-        table.attrs = {"source": source, "before": before}
-        return table
 
     def _samples(
         self, table: pd.DataFrame | Matrix, *, allow_missing: bool, unknown: Literal["error", "missing"]
@@ -674,7 +582,7 @@ def fit_final(
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X[:, : len(data.numbers)], random_state)
     columns = data.feature_names, data.label_names, identifier, data.categories
-    learned = Learned(data.decimal_mark, _whole_columns(data))
+    learned = learned_from(data)
     typed = {} if data.typed is None else {role.column: role.role for role in data.typed.roles}
     final = FinalModel(data.id, name, model, *columns, None, data.missing_value, learned, _incomplete(data), typed)
     return replace(final, probe=(made_up, _array(model.predict_proba(_probed(final, made_up)))))
@@ -774,13 +682,6 @@ def _incomplete(data: Dataset) -> tuple[str, ...]:
             gaps |= {column} if "" in values or not gaps.isdisjoint(features) else set()
         gaps -= {*data.categories.features} - {*data.categories.values}
     return tuple(sorted(gaps))
-
-
-def _whole_columns(data: Dataset) -> tuple[str, ...]:
-    """Return the names of features with only whole numbers."""
-    X = sparse.csc_array(data.X[:, : len(data.numbers)])
-    stored = np.split(X.data, X.indptr[1:-1])
-    return tuple(name for name, values in zip(data.numbers, stored, strict=False) if not (values % 1 > 0).any())
 
 
 def _array(predictions: Matrix) -> np.ndarray:

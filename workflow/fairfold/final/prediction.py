@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from fairfold.core.arrays import with_sparsity
 from fairfold.core.formulas import protect_table
 from fairfold.core.output import check_output, open_output
-from fairfold.errors import CellError, DataError, shortened
+from fairfold.datasets.new_rows import ROWS, read_new_rows
+from fairfold.errors import CellError, DataError
 from fairfold.evaluation.certified import Certified
 from fairfold.final.explanation import Rows, explain, find_samples
 from fairfold.final.model import FinalModel, Threshold
 from fairfold.final.unlike import TableComparison
-from fairfold.tables.arff import read_arff_columns
-from fairfold.tables.delimited import read_csv_parts
-from fairfold.tables.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.tables.table import Table
-
-logger = logging.getLogger(__name__)
-
-ROWS = 10_000  # rows per part
 
 
 def predict_file(
@@ -94,8 +85,8 @@ def predict_file(
 
     Notes
     -----
-    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read, and the logger of this module reports
-    missing columns.
+    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read, and ``fairfold.datasets.new_rows``
+    reports missing columns.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
@@ -105,7 +96,7 @@ def predict_file(
     empty = {*final.numeric, *final.text}
     check_output(target, source)  # Check the target before the predictions.
     with _advice_for_cells(), open_output(target) as stream:
-        tables = _tables(final, source, rows_at_once, allow_missing=allow_missing, unknown=unknown)
+        tables = read_new_rows(final, source, rows_at_once, allow_missing=allow_missing, unknown=unknown)
         for part, table in enumerate(tables):
             empty &= final.empty_columns(table.values, table.text)
             ids = _identifiers(final, table, n_samples)
@@ -163,7 +154,7 @@ def explain_file(
 
     def rows_of(path: Path) -> Iterator[Rows]:
         n_before = 0
-        for table in _tables(final, path, ROWS, allow_missing=allow_missing, unknown=unknown):
+        for table in read_new_rows(final, path, ROWS, allow_missing=allow_missing, unknown=unknown):
             names = _identifiers(final, table, n_before)
             n_before += len(names)
             yield Rows(table, names.to_numpy())
@@ -188,70 +179,6 @@ def _advice_for_cells() -> Iterator[None]:
         yield
     except CellError as error:
         raise DataError(f"{error.args[0]} {error.advice_if_needed}") from None
-
-
-def _tables(
-    final: FinalModel, source: Path, rows_at_once: int, *, allow_missing: bool, unknown: Literal["error", "missing"]
-) -> Iterator[Table]:
-    """Yield parts of the file with the features in the order of the model, text columns and the identifier."""
-
-    def present(header: Sequence[str]) -> tuple[list[str], list[str]]:
-        missing = {*final.check_columns(header, str(source), allow_missing=allow_missing)}
-        if missing:
-            names = shortened(sorted(missing))
-            logger.warning("%s lacks columns, which are treated as empty: %s.", source, names)
-        numeric, text = ([name for name in names if name not in missing] for names in (final.numeric, final.text))
-        return numeric, text
-
-    def choose(header: list[str]) -> tuple[list[str], list[str], list[str]]:
-        numeric, text = present(header)
-        return numeric, [final.identifier] if final.identifier in header else [], text
-
-    kind = format_of(source)
-    if kind == "svmlight":
-        parts = _parts(final, _svmlight_table(final, source, present), rows_at_once)
-    elif kind == "arff":
-        parts = _parts(final, read_arff_columns(source, choose), rows_at_once)
-    else:
-        values = final.categories.values if final.categories else None
-        notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
-        parts = read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation, unknown=unknown)
-    return (_completed(final, part) for part in parts)
-
-
-def _svmlight_table(final: FinalModel, source: Path, check: Callable[[Sequence[str]], object]) -> Table:
-    """Read an svmlight file; features without an entry in any sample are absent, and are set to zero."""
-    read = read_svmlight(source, with_labels=False)
-    known = {*read.columns}
-    absent = [name for name in final.numeric if name not in known and name.startswith(FEATURE)]
-    columns = (*read.columns, *absent)
-    check(columns)
-    n_samples = read.values.shape[0]
-    return Table(columns, sparse.hstack([read.values, sparse.csr_array((n_samples, len(absent)))], "csr"), read.source)
-
-
-def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]:
-    """Split a file that was read completely into parts."""
-    place = {name: column for column, name in enumerate(read.columns)}
-    names = tuple(name for name in final.numeric if name in place)
-    order = [place[name] for name in names]
-    for start in range(0, read.values.shape[0], rows_at_once):
-        part = slice(start, start + rows_at_once)
-        values = final.with_gaps(with_sparsity(read.values[part], False)[:, order])
-        text = {name: cells[part] for name, cells in read.text.items()}
-        for name in filter(text.__contains__, final.text):
-            text[name] = np.where(text[name] == final.missing_value, "", text[name])
-        yield Table(columns=names, values=values, source=read.source, text=text)
-
-
-def _completed(final: FinalModel, part: Table) -> Table:
-    """Add empty columns for the missing ones."""
-    if len(part.columns) == len(final.numeric) and part.text.keys() >= {*final.text}:
-        return part
-    n_samples = len(part.values)
-    values = pd.DataFrame(part.values, columns=list(part.columns)).reindex(columns=list(final.numeric)).to_numpy()
-    text = {name: np.full(n_samples, "", dtype=object) for name in final.text} | dict(part.text)
-    return replace(part, columns=final.numeric, values=values, text=text)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:

@@ -119,6 +119,7 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
     _check_set_aside(study, catalog)
     _check_splitters(study)
     _check_scored(study)
+    _check_new_tables(study)
     _check_mechanisms(study)
     return study
 
@@ -207,6 +208,17 @@ def _check_scored(study: Study) -> None:
     for key, remedy in advice.items():
         if unscored := sorted({*(part_of(study, key).datasets or ())} - scored):
             raise ConfigError(f"config.{key}.datasets: found {unscored[0]}, which weak_labels.datasets lacks. {remedy}")
+
+
+def _check_new_tables(study: Study) -> None:
+    """Refuse new tables of other datasets, and files that do not exist."""
+    elsewhere = study.weak_labels.elsewhere
+    for name, path in elsewhere.predict_on.items():
+        where = "config.weak_labels.elsewhere.predict_on"
+        if name not in elsewhere.datasets:
+            raise ConfigError(f"{where}: found {name}, which weak_labels.elsewhere.datasets lacks. Add it there.")
+        if not Path(path).is_file():
+            raise ConfigError(f"{where}: there is no file {path} in {Path.cwd()}. Correct the path.")
 
 
 def _check_mechanisms(study: Study) -> None:

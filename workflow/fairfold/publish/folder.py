@@ -162,6 +162,7 @@ def portable(facts: Facts) -> dict[str, Any]:
     study.data.cache, study.data.mirrors = None, []
     study.weak_labels.checked_cells = CHECKS
     study.final.fit |= bool(facts.finals)
+    study.weak_labels.elsewhere.predict_on = {}  # No row of a new table is published.
     names = {each.path: each.name for each in facts.sources if each.path is not None}
     for dataset in study.data.own.values():
         for part, key in places_of_files(dataset):

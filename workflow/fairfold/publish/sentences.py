@@ -426,6 +426,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
             "intervals": len(intervals) and intervals["low"].notna().any(),
             "tests": len(tests),
         },
+        "new_tables": [*study.weak_labels.elsewhere.predict_on],
         "is_of_catalog": any(each.path is None for each in facts.sources),
         "public": {each.dataset: each.public for each in facts.sources if each.public},
         "densities": {name: size["label_density"] for name, size in sizes.items()},

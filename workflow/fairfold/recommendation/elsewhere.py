@@ -2,7 +2,8 @@
 
 The folds of the study show how good models are on more samples of the same kind. Here, samples are divided into
 clusters of similar samples, and test folds consist of whole clusters, in steps of growing clusters. The scores show
-what to expect of samples of another kind, such as those of another place, season or chemical scaffold.
+what to expect of samples of another kind, such as those of another place, season or chemical scaffold. With a new
+table, a last step has the folds whose test samples are as far from the training samples as the new rows.
 
 Few clusters differ more than many samples do. Intervals on folds of clusters therefore come from the scatter of folds,
 by the corrected t-test (:mod:`fairfold.evaluation.corrected_t`).
@@ -11,6 +12,7 @@ by the corrected t-test (:mod:`fairfold.evaluation.corrected_t`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +24,8 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets.dataset import Dataset
-from fairfold.datasets.similarity import comparable_features
-from fairfold.errors import DataError, SplitError
+from fairfold.datasets.similarity import comparable_features, comparable_new_rows
+from fairfold.errors import DataError, SplitError, count
 from fairfold.evaluation.compare import BEST, GUESSING
 from fairfold.evaluation.corrected_t import correlation_of_folds, mean_and_error
 from fairfold.evaluation.fold_scores import FinalPredictions
@@ -36,11 +38,14 @@ from fairfold.recommendation.guessing import guess
 from fairfold.recommendation.verdicts import study_verdicts
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
+from fairfold.splitting.matching import SHARES, Match, best_match
 from fairfold.splitting.similarity import SimilarityFolds, nearest_distances
 from fairfold.weak_labels.masking import observed_labels
 
 COLUMNS = ["dataset", "missing_rate", "metric", "step", "size", "n_clusters", "compared_by", "distance"]
-COLUMNS += ["model", "score", "low", "high", "verdict", "n_folds", "reason"]
+COLUMNS += ["new_table", "new_distance", "match", "model", "score", "low", "high", "verdict", "n_folds", "reason"]
+LEAST_NEW = 10
+"""Rows of a new table from which on folds are matched to it."""
 _LEVEL = 0.95
 _MOST_OF_CLUSTER = 0.5  # share of the samples from which on folds of clusters mean little
 _BY_TIME = "test samples are later than the training samples, so the scores above are already on samples unlike them"
@@ -145,8 +150,8 @@ def score_elsewhere(files: Any, path: str, params: Any, n_jobs: int = 1) -> None
     path : str
         Table to write.
     params : namespace
-        ``sizes``, ``most_models``, ``n_splits``, ``rate``, ``seed``, ``unit``, ``models`` (parameters of
-        :class:`~fairfold.models.training.Model`) and ``own``.
+        ``sizes``, ``most_models``, ``predict_on`` (path of a new table, or None), ``n_splits``, ``rate``, ``seed``,
+        ``unit``, ``models`` (parameters of :class:`~fairfold.models.training.Model`) and ``own``.
     n_jobs : int, default=1
         Number of threads.
     """
@@ -164,18 +169,49 @@ def score_elsewhere(files: Any, path: str, params: Any, n_jobs: int = 1) -> None
     except (DataError, SplitError) as error:
         tables = [of_study.assign(reason=str(error))]
     else:
-        tables = [of_study.assign(distance=1.0, compared_by=compared_by)]
-        usual = _nearness(X, read_arrays(files.folds)["fold_of"][0], compared_by, params.seed)
+        whole["compared_by"] = compared_by
+        fold_of = read_arrays(files.folds)["fold_of"][0]
+        usual = np.median(nearest_distances(X, fold_of, metric=compared_by, random_state=params.seed))
         models = [Model(**each) for each in params.models if each["name"] in names]
         frequency = _frequency(files.frequency)
-        for number, step in enumerate(steps, start=1):
+
+        def relative(distances: np.ndarray) -> float:
+            return float(np.median(distances) / usual) if usual else np.nan
+
+        def score(step: Step) -> pd.DataFrame:
             unit = Unit.of(data, step.fold_of[None], params.rate, seed=params.seed, own=params.own, **params.unit)
             found = {name: each.predictions for name, each in train_models(unit, models, n_jobs).items()}
-            distance = _nearness(X, step.fold_of, compared_by, params.seed) / usual if usual else np.nan
-            about = {"step": number, "size": step.size, "n_clusters": step.cluster_of.max() + 1, "distance": distance}
-            scored = _scores(unit, {name: found[name] for name in names}, frequency, metric, step)
-            tables.append(scored.assign(**about, compared_by=compared_by))
-    write_table(pd.concat(tables, ignore_index=True).assign(**whole).reindex(columns=COLUMNS), path)
+            distances = nearest_distances(X, step.fold_of, metric=compared_by, random_state=params.seed)
+            about = {"size": step.size, "n_clusters": step.cluster_of.max() + 1, "distance": relative(distances)}
+            return _scores(unit, {name: found[name] for name in names}, frequency, metric, step).assign(**about)
+
+        tables = [of_study.assign(distance=1.0), *map(score, steps)]
+        if params.predict_on is not None and names:
+            about: dict[str, Any] = {"new_table": Path(params.predict_on).name}
+            try:
+                match, steps = _matched(data, X, compared_by, fold_of, steps, params)
+            except DataError as error:
+                like_new = of_study.assign(score=np.nan, low=np.nan, high=np.nan, reason=str(error))
+            else:
+                is_scored = match.number < len(tables)
+                like_new = tables[match.number] if is_scored else score(steps[match.number - 1])
+                about |= {"match": match.kind, "new_distance": relative(match.new_distances)}
+            tables.append(like_new.assign(**about))
+    numbered = pd.concat([table.assign(**whole, step=step) for step, table in enumerate(tables)])
+    write_table(numbered.reindex(columns=COLUMNS), path)
+
+
+def _matched(
+    data: Dataset, X: Matrix, metric: str, fold_of: np.ndarray, steps: Sequence[Step], params: Any
+) -> tuple[Match, list[Step]]:
+    """Choose among the folds of the study and those of clusters the ones that match the new table."""
+    new = comparable_new_rows(data, params.predict_on)
+    if new.shape[0] < LEAST_NEW:
+        raise DataError(f"found {count(new.shape[0], 'row')}, but folds are matched to at least {LEAST_NEW} rows")
+    shares = [share for share in SHARES if share not in params.sizes]
+    steps = [*steps, *cluster_steps(data, X, metric, shares, n_splits=params.n_splits, seed=params.seed)]
+    candidates = [fold_of, *(step.fold_of for step in steps)]
+    return best_match(candidates, X, new, metric=metric, random_state=params.seed), steps
 
 
 def _of_dataset(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -187,11 +223,7 @@ def _of_study(board: pd.DataFrame, numbers: pd.DataFrame, names: list[str]) -> p
     rows = numbers.set_index("model").loc[names, ["mean", "low", "high", "n_folds"]].rename(columns={"mean": "score"})
     rows = rows.assign(verdict=board.set_index("model").loc[names, "verdict"]).reset_index()
     guessed = board[board["verdict"] == GUESSING][["model", "score", "verdict"]]
-    return pd.concat([rows, guessed], ignore_index=True).assign(step=0, reason="")
-
-
-def _nearness(X: Matrix, fold_of: np.ndarray, metric: str, seed: int) -> float:
-    return float(np.median(nearest_distances(X, fold_of, metric=metric, random_state=seed)))
+    return pd.concat([rows, guessed], ignore_index=True).assign(reason="")
 
 
 def _frequency(path: str) -> FrequencyDistribution | None:

@@ -164,7 +164,7 @@ class SimilarityFolds(FoldSplitter):
         """
         self._check_parameters()
         with one_thread_each():  # The order of sums must not depend on the number of threads.
-            points = _POINTS[self.metric](_checked(X))
+            points = _points(X, self.metric)
             group_of = np.arange(points.shape[0])
             if groups is not None:
                 group_of = numbered(groups, points.shape[0], SplitError)[1]
@@ -226,13 +226,52 @@ def nearest_distances(X: Any, fold_of: np.ndarray, *, metric: str = "euclidean",
     >>> nearest_distances([[0.0], [0.0], [2.0]], np.array([0, 1, 1])).round(2).tolist()
     [0.0, 0.0, 2.12]
     """
-    points, rng, found = _POINTS[metric](_checked(X)), np.random.default_rng(random_state), []
+    points, rng, found = _points(X, metric), np.random.default_rng(random_state), []
     with one_thread_each():
         for fold in range(fold_of.max() + 1):
             tested, others = (np.flatnonzero(rows) for rows in (fold_of == fold, fold_of != fold))
             tested, others = _drawn(tested, _MOST_TESTED, rng), _drawn(others, _MOST_NEIGHBORS, rng)
             found.append(pairwise_distances_argmin_min(points[tested], points[others])[1])
     return np.concatenate(found)
+
+
+def distances_of_new(X: Any, new: Any, *, metric: str = "euclidean", random_state: int = 0) -> np.ndarray:
+    """Return the distances of new samples to the nearest sample of a table.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features of the table.
+    new : {array-like, sparse matrix} of shape (n_new, n_features)
+        Features of new samples. They are standardized as those of the table.
+    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+        Metric of :class:`SimilarityFolds`.
+    random_state : int, default=0
+        Seed that draws the samples of large data.
+
+    Returns
+    -------
+    ndarray of shape (n_new,)
+        Distances as of :func:`nearest_distances`, of at most 2,000 new samples to at most 20,000 others.
+
+    Raises
+    ------
+    SplitError
+        If the features are missing or no numbers.
+
+    Examples
+    --------
+    >>> distances_of_new([[0.0], [2.0]], [[0.5], [4.0]]).tolist()
+    [0.5, 2.0]
+    """
+    rng = np.random.default_rng(random_state)
+    points, others = _points(new, metric, like=X), _points(X, metric)
+    tested, others = (
+        each[_drawn(np.arange(each.shape[0]), most, rng)]
+        for each, most in ((points, _MOST_TESTED), (others, _MOST_NEIGHBORS))
+    )
+    with one_thread_each():
+        return pairwise_distances_argmin_min(tested, others)[1]
 
 
 def _drawn(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -250,17 +289,24 @@ def _checked(X: Any) -> Matrix:
         raise SplitError(f"X: {error} Give numbers, for example by fairfold.features.TableEncoder.") from None
 
 
-def _standardized(X: Matrix) -> Matrix:
-    """Divide features by their standard deviation. Sparse features are not centered, which changes no distance."""
+def _points(X: Any, metric: str, like: Any = None) -> Matrix:
+    """Return samples as points, whose features are standardized like those of other samples, or by themselves."""
+    X = _checked(X)
+    if metric != "euclidean":
+        return _POINTS[metric](X)
+    return _standardized(X, X if like is None else _checked(like))
+
+
+def _standardized(X: Matrix, like: Matrix) -> Matrix:
+    """Divide features by a standard deviation. Sparse features are not centered, which changes no distance."""
     if sp.issparse(X):
-        means = X.mean(axis=0)
-        spread = np.sqrt(np.maximum(X.multiply(X).mean(axis=0) - means**2, 0))
+        means = like.mean(axis=0)
+        spread = np.sqrt(np.maximum(like.multiply(like).mean(axis=0) - means**2, 0))
         return (X @ sp.diags_array(np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0))).tocsr()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
-        X = X - np.nan_to_num(np.nanmean(X, axis=0))
-    X = np.nan_to_num(X)
-    spread = X.std(axis=0)
+        center = np.nan_to_num(np.nanmean(like, axis=0))
+    X, spread = np.nan_to_num(X - center), np.nan_to_num(like - center).std(axis=0)
     return np.divide(X, spread, out=np.zeros_like(X), where=spread > 0)
 
 
@@ -288,7 +334,7 @@ def _on_the_globe(X: Matrix) -> np.ndarray:
     return np.stack([x, y, np.sin(latitude)], axis=1)
 
 
-_POINTS: dict[str, Callable[[Matrix], Matrix]] = {
+_POINTS: dict[str, Callable[..., Matrix]] = {
     "euclidean": _standardized,
     "cosine": _directions,
     "jaccard": _ones,

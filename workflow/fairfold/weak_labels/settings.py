@@ -16,6 +16,7 @@ from fairfold.core.settings import (
     MissingRates,
     ModelName,
     ModelNames,
+    Name,
     Names,
     NonEmpty,
     NTrees,
@@ -23,6 +24,7 @@ from fairfold.core.settings import (
     ScoreName,
     Settings,
     SplitterNames,
+    Text,
     TwoOrMore,
     Unique,
 )
@@ -108,6 +110,10 @@ class Elsewhere(DatasetsPart):
     sizes: Annotated[list[Share], Unique, NonEmpty] = [0.25, 1.0]
     """Largest sizes of a cluster, as shares of a fold. Test samples are less like the training samples in folds of
     larger clusters."""
+
+    predict_on: dict[Name, Text] = {}
+    """[New table](/guide/unlike-samples.md#a-new-table) of some of these datasets. The models are also scored on folds
+    whose test samples are as far from the training samples as the rows of this table."""
 
 
 class Propensity(Settings):
