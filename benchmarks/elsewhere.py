@@ -2,6 +2,7 @@
 
     python benchmarks/elsewhere.py [--datasets emotions birds ...] [--alarms 20] [--write CSV]
     python benchmarks/elsewhere.py score [--peers PYTHON] [--datasets ...] [--write CSV]
+    python benchmarks/elsewhere.py prevalence [--peers PYTHON] [--datasets ...] [--write CSV]
 
 *False alarms*: the rows of a dataset are divided at random into a training table of 70 % and a new table. The test of a
 table should find a difference in at most 5 % of the draws, and about 1 % of the rows should be called unlike.
@@ -29,6 +30,13 @@ precision are compared with the true one:
   (see requirements-elsewhere.txt).
 
 An alarm is an interval without the score out of fold.
+
+*Prevalence*: half of the rows of a dataset, at most 1,500, train a model. For each of up to six labels with 20
+positives and negatives in both halves, new tables of 100 rows are drawn with replacement from the other rows, such that
+5, 25, 50, 75 or 95 of them have the label. The expected prevalence of `fairfold predict --prevalence` is compared with
+that of ACC, PACC, EMQ, HDy and KDEy-ML, if --peers names an interpreter that has QuaPy (see requirements-quapy.txt).
+The methods get the same out-of-fold probabilities. Tables for which `fairfold predict` gives no estimate are counted
+and left out.
 """
 
 from __future__ import annotations
@@ -53,6 +61,7 @@ from fairfold.datasets import Dataset, prepare
 from fairfold.evaluation import cross_val_proba
 from fairfold.evaluation.certified import curve_table
 from fairfold.final.expected_score import ExpectedScore, with_design_effect
+from fairfold.final.prevalence import ExpectedPrevalence
 from fairfold.final.unlike import TableComparison, TrainingSketch
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification, SimilarityFolds
@@ -60,7 +69,7 @@ from fairfold.splitting.group_warnings import ignore_uneven_folds
 from fairfold.splitting.matching import SHARES, Match, best_match
 from fairfold.splitting.similarity import nearest_distances
 
-DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO", "yeast"]
+DATASETS = ["flags", "emotions", "birds", "CHD_49", "VirusGO"]
 SIZES = {"cluster": None, "large": 1 / 5}
 MODEL = {"name": "RandomForest", "n_trees": 50}
 N_FOLDS = 5
@@ -71,8 +80,11 @@ N_SPLITS = 3
 N_DRAWS = 2  # of each kind of direction
 STRENGTHS = (0, 0.5, 1, 2)
 MOST_TRAINING, MOST_NEW = 1500, 2000
-PEER_SCRIPT = Path(__file__).with_name("_cbpe_peer.py")
+PEER_SCRIPT, QUAPY_SCRIPT = (Path(__file__).with_name(f"_{name}_peer.py") for name in ("cbpe", "quapy"))
 ESTIMATES = ("study", "expected", "weighted", "atc", "cbpe")
+QUANTIFIERS = ("acc", "pacc", "emq", "hdy", "kdey")
+PREVALENCES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_LABELS, LEAST_OF_LABEL, N_OF_TABLE, N_TABLES = 6, 20, 100, 2
 
 
 def sketch_of(data: Dataset, train: np.ndarray, seed: int) -> TrainingSketch:
@@ -229,6 +241,71 @@ def summary_of_scores(table: pd.DataFrame) -> None:
     print(kinds.mean().assign(n_tables=table.groupby("strength")["n_tables"].sum()).round(4).to_string())
 
 
+def by_quapy(python: str | None, problems: list[tuple]) -> list[dict[str, np.ndarray]]:
+    """Estimate prevalences, for the labels and probabilities of training rows and the probabilities of new tables."""
+    if python is None:
+        return [{} for _ in problems]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target, arrays = f"{folder}/arrays.npz", f"{folder}/estimates.npz", {}
+        for number, (y, p, tables) in enumerate(problems):
+            arrays |= {f"y{number}": y, f"p{number}": p, f"new{number}": tables}
+        np.savez(source, **arrays)
+        subprocess.run([python, str(QUAPY_SCRIPT), source, target], check=True, capture_output=True)
+        found = np.load(target)
+        return [{method: found[f"{method}{number}"] for method in QUANTIFIERS} for number in range(len(problems))]
+
+
+def prevalences(data: Dataset, model_name: str) -> tuple[list[pd.DataFrame], list[tuple]]:
+    """Return the true and expected prevalence in new tables of each label, and the input of QuaPy."""
+    X, Y = (each.toarray() if sparse.issparse(each) else np.asarray(each) for each in (data.X, data.Y))
+    rng = np.random.default_rng(seed_for(84, data.id, model_name, "prevalence"))
+    order, n_train = rng.permutation(len(X)), min(len(X) // 2, MOST_TRAINING)
+    train, others = order[:n_train], order[n_train : n_train + MOST_NEW]
+    model = make_model(**MODELS[model_name], random_state=0)
+    folds = IterativeStratification(N_FOLDS, random_state=0)
+    P = np.asarray(cross_val_proba(model, X[train], Y[train], cv=folds))
+    predicted = np.asarray(model.fit(X[train], Y[train]).predict_proba(X[others]))
+    counts = [np.minimum(each.sum(axis=0), len(each) - each.sum(axis=0)) for each in (Y[train], Y[others])]
+    usable = np.flatnonzero(np.min(counts, axis=0) >= LEAST_OF_LABEL)
+    tables, problems = [], []
+    for label in rng.permutation(usable)[:MOST_LABELS]:
+        y, has = Y[train, label], Y[others, label] == 1
+        curves, wanted, drawn, found = curve_table(Y[train][:, [label]], P[:, [label]], ["label"]), [], [], []
+        for prevalence in np.repeat(PREVALENCES, N_TABLES):
+            n_with = round(prevalence * N_OF_TABLE)
+            with_label, without = (predicted[has == is_with, label] for is_with in (True, False))
+            new = np.concatenate([rng.choice(with_label, n_with), rng.choice(without, N_OF_TABLE - n_with)])
+            expected = ExpectedPrevalence(curves)
+            expected.add(pd.DataFrame({"label": new}))
+            wanted.append(prevalence)
+            drawn.append(new)
+            found.append(expected.table().iloc[0])
+        rows = pd.DataFrame(found)[["expected", "low", "high"]].astype(float).reset_index(drop=True)
+        tables.append(rows.assign(true=wanted, training=y.mean()))
+        problems.append((y.astype(int), P[:, label], np.array(drawn)))
+    return tables, problems
+
+
+def prevalences_of_dataset(name: str, python: str | None) -> list[dict]:
+    """Return errors of each method by model."""
+    data, rows = prepare(name), []
+    for model_name in MODELS:
+        tables, problems = prevalences(data, model_name)
+        peers = by_quapy(python, problems)
+        whole = pd.concat([table.assign(**peer) for table, peer in zip(tables, peers, strict=True)])
+        known = whole.dropna(subset="expected")
+        row = {"dataset": name, "model": model_name, "n_labels": len(tables), "n_tables": len(whole)}
+        row["without_estimate"] = 1 - len(known) / len(whole)
+        for method in ("training", "expected", *QUANTIFIERS):
+            row[f"error_{method}"] = (known[method] - known["true"]).abs().mean() if method in known else np.nan
+        rows.append(row | {"coverage": known["true"].between(known["low"], known["high"]).mean()})
+    return rows
+
+
+def summary_of_prevalences(table: pd.DataFrame) -> None:
+    print(table.groupby("model").mean(numeric_only=True).round(4).to_string())
+
+
 def on_dataset(name: str, n_draws: int) -> list[dict]:
     data = prepare(name)
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
@@ -257,21 +334,25 @@ def summary(table: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=["unlike", "score"], default="unlike")
+    parser.add_argument("what", nargs="?", choices=["unlike", "score", "prevalence"], default="unlike")
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--alarms", type=int, default=20)
     parser.add_argument("--peers", metavar="PYTHON", help="interpreter of the environment that has the peers")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
     rows: list[dict] = []
-    is_score = arguments.what == "score"
-    for name in arguments.datasets or (SCORED if is_score else DATASETS):
-        rows += scores_of_dataset(name, arguments.peers) if is_score else on_dataset(name, arguments.alarms)
+    summarize = {"unlike": summary, "score": summary_of_scores, "prevalence": summary_of_prevalences}[arguments.what]
+    for name in arguments.datasets or (DATASETS if arguments.what == "unlike" else SCORED):
+        if arguments.what == "unlike":
+            rows += on_dataset(name, arguments.alarms)
+        else:
+            measure = scores_of_dataset if arguments.what == "score" else prevalences_of_dataset
+            rows += measure(name, arguments.peers)
         table = pd.DataFrame(rows).assign(seed=84, fairfold=__version__, scikit_learn=version("scikit-learn"))
         print(table[table["dataset"] == name].round(3).to_string(index=False), flush=True)
         if arguments.write:
             table.round(5).to_csv(arguments.write, index=False, lineterminator="\n")
-    (summary_of_scores if is_score else summary)(table)
+    summarize(table)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,5 @@ def test_the_score_to_expect_on_a_new_table_is_stated():
     (nearer,) = last_of(match="nearer")
     assert "no further" in nearer and nearer.endswith(expected)
     (further,) = last_of(match="further")
-    assert further.endswith(
-        "On the most distant ones, the average precision of A is 0.60 (95 % interval 0.50 to 0.70). Expect less."
-    )
+    assert further.endswith("is 0.60 (95 % interval 0.50 to 0.70); beyond them, it is unknown.")
     assert last_of(reason="found 1 row.") == ["The score to expect on new.csv was not computed: found 1 row."]

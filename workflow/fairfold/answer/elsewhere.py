@@ -76,10 +76,11 @@ def _on_new_table(row: pd.Series, name: str, model: str, digits: int) -> str:
     if isinstance(row["reason"], str) and row["reason"]:
         return f"The score to expect on {table} was not computed: {row['reason'].rstrip('.')}."
     ends = "" if pd.isna(row["low"]) else f" (95 % interval {interval(row['low'], row['high'], digits)})"
-    expected = f"the {name} of {model} to expect there is {_number(row['score'], digits)}{ends}"
+    what, score = f"the {name} of {model}", f"is {_number(row['score'], digits)}{ends}"
     if row["match"] == "further":
-        farther = f"The rows of {table} are further from the training samples than the test samples of any folds"
-        return f"{farther}. On the most distant ones, {expected.replace('to expect there ', '')}. Expect less."
+        far = f"The rows of {table} are further from the training samples than the test samples of any folds."
+        return f"{far} On the most distant ones, {what} {score}; beyond them, it is unknown."
     if row["match"] == "nearer":
-        return f"The rows of {table} are no further from the training samples than these samples, so {expected}."
-    return f"Judged by samples as far from the training samples as the rows of {table}, {expected}."
+        near = f"The rows of {table} are no further from the training samples than these samples"
+        return f"{near}, so {what} to expect there {score}."
+    return f"Judged by samples as far from the training samples as the rows of {table}, {what} to expect there {score}."

@@ -48,7 +48,7 @@ def plot_elsewhere(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> 
     if scores.empty:
         return empty_figure("no folds of clusters were made")
     names, metrics, datasets = Legend(legend), scores["metric"].unique(), scores["dataset"].unique()
-    size = (0.6 + 2.8 * len(datasets), 1.1 + 2.4 * len(metrics))
+    size = (0.6 + 0.95 * scores["step"].nunique() * len(datasets), 1.1 + 2.4 * len(metrics))
     figure, axes = new_figure(*size, len(metrics), len(datasets))
     models = [model for model in scores["model"].unique() if model != "guessing"]
     looks = {model: {**style_of(number), **_LINE} for number, model in enumerate(models)}
