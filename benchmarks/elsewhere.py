@@ -2,6 +2,7 @@
 
     python benchmarks/elsewhere.py [--datasets emotions birds ...] [--alarms 20] [--write CSV]
     python benchmarks/elsewhere.py score [--peers PYTHON] [--datasets ...] [--write CSV]
+    python benchmarks/elsewhere.py coverage [--write CSV]
     python benchmarks/elsewhere.py prevalence [--peers PYTHON] [--datasets ...] [--write CSV]
 
 *False alarms*: the rows of a dataset are divided at random into a training table of 70 % and a new table. The test of a
@@ -31,6 +32,11 @@ precision are compared with the true one:
 
 An alarm is an interval without the score out of fold.
 
+*Coverage*: simulated tables of 600 samples from 10, 20 or 40 sites. The mean of four features differs between sites,
+and so does the part of three labels that features do not explain. A logistic regression is scored on folds of clusters
+of at most a quarter of a fold and of a fold, with intervals as those of a study. The true score is that of the model of
+all samples on 20,000 samples of 200 new sites.
+
 *Prevalence*: half of the rows of a dataset, at most 1,500, train a model. For each of up to six labels with 20
 positives and negatives in both halves, new tables of 100 rows are drawn with replacement from the other rows, such that
 5, 25, 50, 75 or 95 of them have the label. The expected prevalence of `fairfold predict --prevalence` is compared with
@@ -42,6 +48,7 @@ and left out.
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import tempfile
 import time
@@ -52,6 +59,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.special import stdtrit
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import PredefinedSplit
 
@@ -60,6 +68,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset, prepare
 from fairfold.evaluation import cross_val_proba
 from fairfold.evaluation.certified import curve_table
+from fairfold.evaluation.corrected_t import correlation_of_folds, mean_and_error
 from fairfold.final.expected_score import ExpectedScore, with_design_effect
 from fairfold.final.prevalence import ExpectedPrevalence
 from fairfold.final.unlike import TableComparison, TrainingSketch
@@ -306,6 +315,42 @@ def summary_of_prevalences(table: pd.DataFrame) -> None:
     print(table.groupby("model").mean(numeric_only=True).round(4).to_string())
 
 
+def table_of_sites(rng: np.random.Generator, n_samples: int, n_sites: int, effect: float) -> tuple:
+    """Draw features and labels of samples from sites, for fixed coefficients."""
+    site_of, X = rng.integers(n_sites, size=n_samples), rng.normal(size=(n_samples, 4))
+    offsets, own = 2 * rng.normal(size=(n_sites, 4)), effect * rng.normal(size=(n_sites, 3))
+    coefficients = np.random.default_rng(84).normal(size=(4, 3))
+    Y = X @ coefficients + own[site_of] + rng.logistic(size=(n_samples, 3)) > 1
+    return X + offsets[site_of], Y.astype(int)
+
+
+def coverage_of_intervals(n_tables: int = 100) -> list[dict]:
+    """Return how often intervals on folds of clusters contain the score on new sites."""
+    rows = []
+    for effect, n_sites, share in itertools.product((0, 1), (10, 20, 40), (0.25, 1.0)):
+        found = []
+        for number in range(n_tables):
+            rng = np.random.default_rng(seed_for(84, "coverage", str(effect), n_sites, number))
+            X, Y = table_of_sites(rng, 600, n_sites, effect)
+            splitter = SimilarityFolds(N_FOLDS, size=share / N_FOLDS, random_state=number, sweeps=0)
+            with ignore_uneven_folds():
+                fold_of = splitter.assign(Y, X=X)
+            scores = []
+            for test in (fold_of == fold for fold in range(N_FOLDS)):
+                fitted = make_model("logistic").fit(X[~test], Y[~test])
+                scores.append(pooled(Y[test], np.asarray(fitted.predict_proba(X[test]))))
+            mean, error = mean_and_error(np.array([scores]), correlation_of_folds(N_FOLDS))
+            half = stdtrit(N_FOLDS - 1, 0.975) * error[0]
+            new_X, new_Y = table_of_sites(rng, 20_000, 200, effect)
+            true = pooled(new_Y, np.asarray(make_model("logistic").fit(X, Y).predict_proba(new_X)))
+            found.append({"true": true, "score": mean[0], "half": half, "holds": abs(mean[0] - true) <= half})
+        table = pd.DataFrame(found)
+        row = {"effect": effect, "n_sites": n_sites, "share": share, "n_tables": n_tables}
+        row |= {"true": table["true"].mean(), "score": table["score"].mean(), "width": 2 * table["half"].mean()}
+        rows.append(row | {"coverage": table["holds"].mean()})
+    return rows
+
+
 def on_dataset(name: str, n_draws: int) -> list[dict]:
     data = prepare(name)
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
@@ -334,12 +379,18 @@ def summary(table: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=["unlike", "score", "prevalence"], default="unlike")
+    parser.add_argument("what", nargs="?", choices=["unlike", "score", "coverage", "prevalence"], default="unlike")
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--alarms", type=int, default=20)
     parser.add_argument("--peers", metavar="PYTHON", help="interpreter of the environment that has the peers")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
+    if arguments.what == "coverage":
+        table = pd.DataFrame(coverage_of_intervals()).assign(seed=84, fairfold=__version__)
+        print(table.round(3).to_string(index=False))
+        if arguments.write:
+            table.round(5).to_csv(arguments.write, index=False, lineterminator="\n")
+        return
     rows: list[dict] = []
     summarize = {"unlike": summary, "score": summary_of_scores, "prevalence": summary_of_prevalences}[arguments.what]
     for name in arguments.datasets or (DATASETS if arguments.what == "unlike" else SCORED):
