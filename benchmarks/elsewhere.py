@@ -332,7 +332,7 @@ def coverage_of_intervals(n_tables: int = 100) -> list[dict]:
         for number in range(n_tables):
             rng = np.random.default_rng(seed_for(84, "coverage", str(effect), n_sites, number))
             X, Y = table_of_sites(rng, 600, n_sites, effect)
-            splitter = SimilarityFolds(N_FOLDS, size=share / N_FOLDS, random_state=number, sweeps=0)
+            splitter = SimilarityFolds(N_FOLDS, size=share / N_FOLDS, random_state=number)
             with ignore_uneven_folds():
                 fold_of = splitter.assign(Y, X=X)
             scores = []
