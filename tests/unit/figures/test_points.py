@@ -264,7 +264,7 @@ def test_stability(tmp_path):
 
 def test_scores_elsewhere(tmp_path):
     table = pd.DataFrame({"dataset": "a", "metric": "mcc", "model": "A", "step": [0, 1], "score": [0.5, 0.25]})
-    table = table.assign(size=[np.nan, 0.2], distance=[1, 2], low=[0.4, np.nan], high=[0.6, np.nan])
+    table = table.assign(size=[np.nan, 0.2], distance=[1, 2], low=[0.4, np.nan], high=[0.6, np.nan], new_table=None)
     assert texts_of(plot_elsewhere(table), tmp_path) == ["A: 0.500 (0.400 to 0.600)", "A: 0.250"]
 
 

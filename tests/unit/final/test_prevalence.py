@@ -10,7 +10,7 @@ from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.certified import curve_table
 from fairfold.final.model import fit_final
-from fairfold.final.prevalence import ExpectedPrevalence, most_likely
+from fairfold.final.prevalence import ExpectedPrevalence, most_likely, posterior_draws
 
 
 def scores(y, rng):
@@ -34,6 +34,18 @@ def test_the_estimate_is_the_fixed_point_of_em():
         prevalence = np.average(ratio / (ratio + (1 - prevalence) / 0.7 * (1 - posterior)), weights=counts)
     found = most_likely(counts[np.newaxis], with_label[np.newaxis], without[np.newaxis])
     assert found[0] == pytest.approx(prevalence, abs=1e-6)
+
+
+def test_prevalences_are_drawn_from_their_posterior_distribution():
+    """Many out-of-fold samples fix the densities, so the posterior is that of one number."""
+    with_label, without, counts = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4]), np.array([9, 12, 20])
+    start, rng = np.linspace(0, 1, 400), np.random.default_rng(0)
+    found = posterior_draws(1e6 * with_label, 1e6 * without, counts, start, rng)
+    grid = np.linspace(0, 1, 1001)[:, np.newaxis]
+    likelihood = np.prod((grid * with_label + (1 - grid) * without) ** counts, axis=1)
+    mean = np.average(grid[:, 0], weights=likelihood)
+    spread = np.sqrt(np.average((grid[:, 0] - mean) ** 2, weights=likelihood))
+    assert found.mean() == pytest.approx(mean, abs=0.03) and found.std() == pytest.approx(spread, rel=0.1)
 
 
 def test_intervals_hold_a_known_prevalence():

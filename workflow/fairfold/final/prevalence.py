@@ -17,6 +17,7 @@ _POSITIVES_OF_BIN = 5
 _MOST_BINS = 10
 _N_DRAWS = 400
 _N_HALVINGS = 30
+_N_CHAINS, _N_STEPS, _N_KEPT = 100, 60, 20  # of the Gibbs sampler
 _SMOOTHING = 0.5  # added to each count, so that no probability is 0
 _LEAST_FIT = 0.01  # p-value
 
@@ -97,10 +98,11 @@ class ExpectedPrevalence(LabelCounts):
     -----
     The estimate assumes label shift: the prevalence of a label may differ from that of the training table, but the
     probabilities of samples with the label, and of samples without it, are distributed as before. Probabilities are
-    counted in at most ten bins. The estimate maximizes the likelihood of the new counts. It is the fixed point of the
-    EM algorithm of Saerens et al. (2002) for the calibrated probability of each bin. Parametric bootstrap draws of the
-    out-of-fold counts and the new counts give the interval. They also show whether the new counts fit any prevalence: a
-    label with a p-value below 0.01 has no estimate.
+    counted in at most ten bins. Estimate and interval are the mean and the central 95 % of the posterior distribution,
+    in which all prevalences are equally likely beforehand, and so are all distributions over bins by Jeffreys' prior. A
+    Gibbs sampler draws from it. It starts at estimates from parametric bootstrap draws of the out-of-fold counts and
+    the new counts. Each of them maximizes the likelihood, as the EM algorithm of Saerens et al. (2002) does. These
+    draws also show whether the new counts fit any prevalence: a label with a p-value below 0.01 has no estimate.
 
     References
     ----------
@@ -191,8 +193,62 @@ def _estimated(bins: _Bins, counts: np.ndarray, rng: np.random.Generator) -> tup
     is_worse = _misfit(drawn, expected) >= _misfit(counts, mixture)
     if (1 + is_worse.sum()) / (1 + _N_DRAWS) < _LEAST_FIT:
         return np.nan, np.nan, np.nan, "the new probabilities fit no prevalence: more has changed than the prevalence"
-    low, high = np.quantile(estimates, [0.025, 0.975])
-    return found, float(low), float(high), ""
+    likely = posterior_draws(bins.positives, bins.negatives, counts, estimates[:_N_CHAINS], rng)
+    low, high = np.quantile(likely, [0.025, 0.975])
+    return float(likely.mean()), float(low), float(high), ""
+
+
+def posterior_draws(
+    positives: np.ndarray, negatives: np.ndarray, counts: np.ndarray, start: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw prevalences from their posterior distribution.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (n_bins,)
+        Numbers of out-of-fold samples with and without the label in each bin.
+    counts : ndarray of int of shape (n_bins,)
+        Numbers of new samples.
+    start : ndarray of shape (n_chains,)
+        First prevalence of each chain.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_chains * 20,)
+        Prevalences.
+
+    Notes
+    -----
+    The Gibbs sampler draws in turn the new samples with the label in each bin, the distributions over bins, and the
+    prevalence.
+
+    Examples
+    --------
+    >>> bins, new, start = np.array([900.0, 100.0]), np.array([300, 700]), np.full(100, 0.5)
+    >>> posterior_draws(bins, bins[::-1], new, start, np.random.default_rng(0)).mean().round(2)
+    np.float64(0.25)
+    """
+    prevalence = start[:, np.newaxis]
+    with_label, without = (_drawn_densities(np.tile(each, (len(start), 1)), rng) for each in (positives, negatives))
+    kept = []
+    for step in range(_N_STEPS):
+        mixture = prevalence * with_label + (1 - prevalence) * without
+        n_with = rng.binomial(counts, np.minimum(prevalence * with_label / mixture, 1))
+        with_label = _drawn_densities(positives + n_with, rng)
+        without = _drawn_densities(negatives + counts - n_with, rng)
+        n_of_label = n_with.sum(axis=1)
+        prevalence = rng.beta(1 + n_of_label, 1 + counts.sum() - n_of_label)[:, np.newaxis]
+        if step >= _N_STEPS - _N_KEPT:
+            kept.append(prevalence[:, 0])
+    return np.concatenate(kept)
+
+
+def _drawn_densities(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw from a Dirichlet distribution in each row. Tiny densities are kept above 0."""
+    drawn = rng.standard_gamma(counts + _SMOOTHING) + 1e-12
+    return drawn / drawn.sum(axis=1, keepdims=True)
 
 
 def most_likely(counts: np.ndarray, with_label: np.ndarray, without: np.ndarray) -> np.ndarray:
