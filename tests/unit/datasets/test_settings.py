@@ -22,6 +22,9 @@ def test_a_known_missing_rate_says_that_labels_are_incomplete():
     assert own(missing_rate=0.3).missing_rate == own(missing_rate=0.3, labels_are="incomplete").missing_rate == 0.3
     with pytest.raises(ConfigError, match="found missing_rate with labels_are: complete"):
         own(missing_rate=0.3, labels_are="complete")
+    found = own(missing_rate=0.3)
+    assert found == own(**found.model_dump()) and found.labels_are == "incomplete"
+    assert own(missing_rate=0.3, labels_are="unknown") == found  # configuration that an earlier version has written
     for wrong in (0, 1, 30):
         with pytest.raises(ConfigError, match=r"missing_rate: found"):
             own(missing_rate=wrong)

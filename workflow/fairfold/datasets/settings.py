@@ -228,10 +228,12 @@ class OwnDataset(Source):
 
     @model_validator(mode="after")
     def _check_missing_rate(self) -> Self:
-        if self.missing_rate is not None and "labels_are" in self.model_fields_set and self.labels_are != "incomplete":
-            raise ValueError(
-                f"found missing_rate with labels_are: {self.labels_are}. Leave out one of them, or write incomplete."
-            )
+        if self.missing_rate is not None:
+            if self.labels_are == "complete":
+                raise ValueError(
+                    "found missing_rate with labels_are: complete. Leave out one of them, or write incomplete."
+                )
+            self.labels_are = "incomplete"  # A dump of the configuration contains the default, unknown.
         return self
 
 
