@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mimetypes
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ _PARAMETERS = (
     "final.model",
 )
 _TYPES = {".md": "text/markdown", ".bib": "application/x-bibtex", ".yaml": "text/yaml", ".smk": "text/plain"}
+_SCRIPT = re.compile(r'^rule (\w+):.*?"\.\./(scripts/\w+\.py)"', re.MULTILINE | re.DOTALL)
 Entity = dict[str, Any]
 
 
@@ -67,7 +69,7 @@ def write_crate(facts: Facts, folder: Path) -> None:
     """
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     files = {name: _file(folder, name) for name in names if name != METADATA}
-    jobs = _jobs(facts, files)
+    jobs = _jobs(facts, files, _scripts(folder))
     entities = [*_root(facts, files, jobs), *_workflow(facts, files, jobs), *_run(facts, files, jobs), *files.values()]
     write_json({"@context": [*_CONTEXT], "@graph": entities}, folder / METADATA)
 
@@ -129,7 +131,14 @@ def _root(facts: Facts, files: Mapping[str, Entity], jobs: list[Entity]) -> Iter
     yield from _authors(facts)
 
 
-def _jobs(facts: Facts, files: Mapping[str, Entity]) -> list[Entity]:
+def _scripts(folder: Path) -> dict[str, str]:
+    """Return the script of each rule of the workflow, which is the first one after its name."""
+    rules = sorted((folder / "workflow/rules").glob("*.smk"))
+    found = (_SCRIPT.findall(path.read_text(encoding="utf-8")) for path in rules)
+    return {rule: f"workflow/{script}" for pairs in found for rule, script in pairs}
+
+
+def _jobs(facts: Facts, files: Mapping[str, Entity], scripts: Mapping[str, str]) -> list[Entity]:
     """Describe each finished job by its rule, script, inputs, outputs and time."""
     found = []
     done = facts.jobs[facts.jobs["is_done"].astype(bool)]
@@ -141,7 +150,7 @@ def _jobs(facts: Facts, files: Mapping[str, Entity]) -> list[Entity]:
                 "rule": str(rule),
                 "name": str(job),
                 "ended": max(rows["ended"]),
-                "script": f"workflow/scripts/{rule}.py",
+                "script": scripts[str(rule)],
                 "inputs": [_place(path, files) for path in inputs],
                 "outputs": [_place(path, files) for path in rows["file"]],
             }
