@@ -4,6 +4,7 @@ import json
 import zipfile
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -19,7 +20,8 @@ def folder(facts_in, make_config, tmp_path_factory):
     """Return the folder of a publication with data; tests only read it."""
     make_facts = facts_in(place := tmp_path_factory.mktemp("publication"), make_config())
     facts = make_facts(with_data=True, authors=[{"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097"}])
-    write_publication(facts, place / "publication")
+    held_out = facts.jobs[:1].assign(file="results/held_out/plants.npz", rule="set_samples_aside")
+    write_publication(replace(facts, jobs=pd.concat([facts.jobs, held_out])), place / "publication")
     return place / "publication"
 
 
@@ -52,6 +54,16 @@ def test_same_study_gives_the_same_archive(make_facts, tmp_path):
     for name in ("a", "b"):
         write_publication(make_facts(), tmp_path / name)
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_failure_keeps_the_earlier_folder(make_facts, tmp_path, monkeypatch):
+    (tmp_path / "publication").mkdir()
+    (tmp_path / "publication/methods.md").write_text("earlier")
+    monkeypatch.setattr("fairfold.publish.folder.write_crate", lambda facts, folder: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_publication(make_facts(), tmp_path / "publication")
+    assert (tmp_path / "publication/methods.md").read_text() == "earlier"
+    assert {path.name for path in tmp_path.iterdir()} == {"publication", "study"}
 
 
 def test_state_of_the_study_is_returned(make_facts, tmp_path):
@@ -133,6 +145,8 @@ def test_crate_describes_files_inputs_and_jobs(folder, graph):
     assert job["instrument"] == {"@id": "workflow/scripts/describe_study.py"}
     assert job["result"] == [{"@id": "results/tables/datasets.csv"}, {"@id": "#results/datasets/plants.npz"}]
     assert graph["#control-job-1"]["instrument"] == {"@id": "#step-describe_study"}
+    step = graph["#step-set_samples_aside"]
+    assert step["workExample"] == {"@id": "workflow/scripts/prepare_dataset.py"}  # a script of two rules
 
 
 def test_every_reference_of_the_crate_is_described(graph):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -48,16 +49,26 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
     facts : Facts
         Facts of the study.
     folder : Path
-        Folder to write. Its earlier content is deleted.
+        Folder to write. It replaces an earlier one when it is complete.
 
     Returns
     -------
     list of str
         Sentences on the state of the study and of the checklists.
     """
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as place:
+        new = Path(place) / folder.name
+        lines = _write_folder(facts, new)
+        if folder.exists():
+            shutil.rmtree(folder)
+        new.rename(folder)
+        new.with_suffix(".zip").replace(folder.with_suffix(".zip"))
+    return lines
+
+
+def _write_folder(facts: Facts, folder: Path) -> list[str]:
+    folder.mkdir()
     _copy_results(facts, folder)
     _copy_software(facts, folder)
     written = []
