@@ -119,6 +119,7 @@ def test_identifiers_and_constants_are_left_out(tmp_path):
     }
     (note,) = audit_dataset(data).query("check == 'roles of columns'")["message"]
     assert "'plant' is read as identifier and left out (" in note and "'notes' is read as text" in note
+    assert "; if a role is wrong, declare the right one (features)" in note  # The methods leave out this advice.
 
 
 def test_a_text_that_names_a_label_is_a_leak(tmp_path):

@@ -88,6 +88,8 @@ def test_a_declared_rate_is_no_estimate(facts_of):
     assert "Scores are corrected for 30 % missing positives, as declared, if these are missing at random." in text
     assert "logistic+ divides probabilities by the declared label frequency, 0.7." in text
     assert "The missing rate is estimated" not in text and "cautious estimate" not in text
+    assert "They take the declared missing rate as exact." in text and "missing rate is drawn" not in text
+    assert "can be lopsided" not in text and "uncertainty of the missing rate" not in text
     assert "estimated for complete labels" in text and "missing at random" in sentences("limits", facts)
 
 

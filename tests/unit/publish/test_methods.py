@@ -258,6 +258,41 @@ def test_certified_labels_are_stated(make_facts):
     assert "exact binomial bounds" in text and "if recorded positives are right" in text
 
 
+def test_held_out_periods_and_unused_columns_are_stated(make_facts, config):
+    own = config["data"]["own"]["plants"]
+    own |= {"dates": "seen", "hold_out": {"n_splits": 5}, "coordinates": ["lat", "height"], "weights": "w"}
+    facts = make_facts()
+    facts.__dict__["answers"] = {name: replace(each, n_held_out=30) for name, each in facts.answers.items()}
+    facts.memo.pop("values", None)
+    text = text_of(facts)
+    assert "has 120 samples without the 30 that were held out, 2 features and 2 labels." in text
+    assert "30 samples of plants were held out, those of the latest test periods. They only" in text
+    assert "The study has one table of 150 samples for plants, of which 30 were held out, no external data" in text
+    assert "column site are in the same fold. Models of plants learn from earlier samples only" in text
+    assert "These columns were not used as features: row, site, w, seen, lat." in text  # height is declared a feature
+
+
+def test_scores_elsewhere_are_stated_where_there_are_some(make_facts):
+    facts = make_facts()
+    facts.__dict__["answers"] = {name: replace(each, elsewhere=["A."]) for name, each in facts.answers.items()}
+    rows = {"size": [None, 0.05], "score": 0.9, "compared_by": "haversine", "dataset": "plants"}
+    facts.memo["tables/elsewhere.csv"] = pd.DataFrame(rows)
+    text = sentences("elsewhere", facts)
+    assert "folds of whole clusters of nearby samples, by their coordinates [@steinbach2000]. A. Intervals on" in text
+    facts.memo["tables/elsewhere.csv"] = facts.table("tables/elsewhere.csv")[:1]
+    facts.memo.pop("values")
+    assert sentences("elsewhere", facts) == "A."
+
+
+def test_verbs_agree_with_the_number_of_models(make_facts):
+    facts = make_facts()
+    assert "RF+ET, logistic+ and kNN compute in single precision" in sentences("rounding", facts)
+    scores = facts.table("tables/weak_label_scores.csv")
+    facts.memo["tables/weak_label_scores.csv"] = scores[scores["model"] == "logistic+"]
+    facts.memo.pop("values")
+    assert sentences("rounding", facts).startswith("logistic+ computes in single precision")
+
+
 def test_a_score_without_correction_is_named(make_facts, config):
     config["weak_labels"]["scoring"] = "subset_accuracy"
     text = text_of(make_facts())

@@ -226,6 +226,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "detected": _detected(name, facts),
         "random_tests": _random_tests(name, facts),
         "rate_if_hard": _rate_if_hard(name, facts),
+        "clustered_by": _clustered_by(name, facts),
         "hardest": labels.iloc[0] if len(labels) else None,
         "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
         "hidden": _hidden(name, facts),
@@ -256,6 +257,13 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
 def _own(name: str, facts: Facts) -> OwnDataset:
     """Return the settings of a dataset of the user; of a dataset of the catalog, settings without values."""
     return facts.own.get(name) or OwnDataset.model_construct()
+
+
+def _clustered_by(name: str, facts: Facts) -> str:
+    """Return the distance of the clusters on which models were scored; empty without such scores."""
+    table = facts.of("tables/elsewhere.csv", name)
+    rows = table.dropna(subset=["size", "score"]) if len(table) else table
+    return str(rows["compared_by"].iloc[0]) if len(rows) else ""
 
 
 def _is_all_tested(name: str, facts: Facts) -> bool:

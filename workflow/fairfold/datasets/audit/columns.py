@@ -280,10 +280,8 @@ def find_roles(table: Audited) -> Iterator[Finding]:
     roles = [] if data.typed is None else [each for each in data.typed.all_roles if each.is_unusual]
     if roles:
         where = shortened([repr(role.column) for role in roles])
-        message = (
-            f"{shortened([_sentence(role) for role in roles])}. If a role is wrong, declare the right one (features)"
-        )
-        yield Finding("note", f"columns {where}", message)
+        found = shortened([_sentence(role) for role in roles])
+        yield Finding("note", f"columns {where}", f"{found}; if a role is wrong, declare the right one (features)")
 
 
 def _sentence(role: ColumnRole) -> str:
