@@ -640,7 +640,12 @@ def test_the_card_names_the_correction(data, rate, settings, checked, share):
     declared = replace(data, labels_are="incomplete", missing_rate=rate)
     card = model_card(declared, "kNN+", settings=settings, seed=3, checked=checked)
     sentence = "State of the labels: incomplete. A model with a + divides probabilities by the share of positives that "
-    assert f"{sentence}is observed, {share}." in card
+    assert f"{sentence}is observed, {share}." in card and "- Posteriors assume that" in card
+    card = model_card(declared, "kNN", settings=settings, seed=3, checked=checked, scores=scores(0.5))
+    assert "State of the labels: incomplete. Probabilities are those of labels as given." in card
+    assert "Posteriors" not in card and "- Scores on complete labels assume that" in card
+    uncertain = "They include the sampling error and the uncertainty of the missing rate."
+    assert (uncertain if rate is None else "They take the declared missing rate as exact.") in card
 
 
 def test_the_card_states_what_the_study_found(data):

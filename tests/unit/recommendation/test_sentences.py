@@ -191,6 +191,9 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
         "If samples and the missing rate are drawn again, A stays the best in 70 % of draws, and B is the best "
         "in 25 %.",
     ]
+    declared = RATES.assign(low=np.nan, high=np.nan)
+    drawn = sentences_of(table, rates=declared, estimated=estimated)[1]
+    assert drawn.startswith("If samples are drawn again, A stays the best in 70 % of draws")
     always = {**estimated, "share_best": {"A": 0.998, "B": 0.002, "C": 0.0}}
     assert len(sentences_of(table, estimated=always)) == 2
 

@@ -117,16 +117,18 @@ def model_card(
         Text in Markdown.
     """
     frequency = settings.get("label_frequency", data.label_frequency())
+    is_incomplete = is_corrected(frequency)
+    corrects = is_incomplete and name.endswith("+")
     scored = _scores(data, name, scores) if checked_scores is None else _checked_scores(name, checked_scores)
     certified = _certified(curves) if curves is not None else ()
     return "\n".join(
         [
             *_head(data, name),
             *_data(data, *checked),
-            *_labels(data, frequency, is_checked=checked[0] > 0),
+            *_labels(data, frequency, corrects=corrects, is_checked=checked[0] > 0),
             *scored,
             *certified,
-            *_limits(elsewhere, corrects=is_corrected(frequency), is_checked=checked_scores is not None),
+            *_limits(elsewhere, corrects=corrects, is_estimated=is_incomplete and checked_scores is None),
             *_made(settings, seed, weights),
         ]
     )
@@ -156,9 +158,9 @@ def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
         yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
 
 
-def _labels(data: Dataset, frequency: LabelFrequency, *, is_checked: bool) -> Iterator[str]:
+def _labels(data: Dataset, frequency: LabelFrequency, *, corrects: bool, is_checked: bool) -> Iterator[str]:
     """Name the declared state of the labels, and the correction of models with a `+`."""
-    if not is_corrected(frequency):
+    if not corrects:
         yield f"State of the labels: {data.labels_are}. Probabilities are those of labels as given.\n"
         return
     share = "estimated from the training labels"
@@ -199,7 +201,11 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
     is_incomplete = data.declared(rate)["labels_are"] == "incomplete"
     rows = own[own["missing_rate"] == rate]
-    yield from _estimated_rows(rows, hidden, data.hierarchy is not None) if is_incomplete else _rows(rows, hidden)
+    if is_incomplete:
+        is_estimated = isinstance(data.label_frequency(rate), str)
+        yield from _estimated_rows(rows, hidden, is_hierarchical=data.hierarchy is not None, is_estimated=is_estimated)
+    else:
+        yield from _rows(rows, hidden)
     yield ""
 
 
@@ -229,10 +235,12 @@ def _rows(scores: pd.DataFrame, hidden: str) -> Iterator[str]:
         yield f"| {METRICS[row.metric].label} | {' | '.join(_with_interval(row, row.observed))} |"
 
 
-def _estimated_rows(scores: pd.DataFrame, hidden: str, is_hierarchical: bool) -> Iterator[str]:
+def _estimated_rows(scores: pd.DataFrame, hidden: str, *, is_hierarchical: bool, is_estimated: bool) -> Iterator[str]:
+    uncertain = "include the sampling error and the uncertainty of the missing rate"
+    they = uncertain if is_estimated else "take the declared missing rate as exact"
     yield (
         f"Means over test folds{hidden}: on observed labels, and estimated for complete labels. The 95 % intervals "
-        "are for new samples. They include the sampling error and the uncertainty of the missing rate.\n"
+        f"are for new samples. They {they}.\n"
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in scores.itertuples():
@@ -249,12 +257,12 @@ def _with_interval(row: Any, *values: float) -> list[str]:
     return [*("–" if np.isnan(value) else f"{value:.{decimals}f}" for value in values), interval]
 
 
-def _limits(elsewhere: Sequence[str], *, corrects: bool, is_checked: bool) -> Iterator[str]:
+def _limits(elsewhere: Sequence[str], *, corrects: bool, is_estimated: bool) -> Iterator[str]:
     yield "## Limits\n"
     yield "- The scored models were fitted to fewer rows than this one. Scores on data from other sources may differ."
     if elsewhere:
         yield f"- {escape_markdown(' '.join(elsewhere))}"
-    if corrects and not is_checked:
+    if is_estimated:
         yield (
             "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "
             "positive is wrong. If hard positives are missing more often, more are missing than estimated."

@@ -57,14 +57,17 @@ def recommendation_sentences(
     rows = []
     for dataset, part in table.groupby("dataset", sort=False):
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
-        about_data = _about_data(dataset, estimates, part["missing_rate"].iloc[0], hierarchical=dataset in hierarchical)
+        rate = part["missing_rate"].iloc[0]
+        about_data = _about_data(dataset, estimates, rate, hierarchical=dataset in hierarchical)
+        is_drawn = estimates.loc[rate, "labels_are"] == "incomplete" and not np.isnan(estimates.loc[rate, "low"])
+        of_claim = {"is_checked": _n_checked(estimates.loc[0]) > 0, "is_rate_drawn": is_drawn}
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, of_use in part.groupby("use", sort=False):
             metrics = of_use["metric"].unique()
             # The leading metric may be undefined in all folds.
             defined = (name for name in metrics if part.loc[part["metric"] == name, "n_folds"].any())
             scored = part[part["metric"] == next(defined, metrics[0])].set_index("model")
-            claim = _about_best(dataset, scored, quality, sample_curves, is_checked=_n_checked(estimates.loc[0]) > 0)
+            claim = _about_best(dataset, scored, quality, sample_curves, **of_claim)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -138,6 +141,7 @@ def _about_best(
     sample_curves: pd.DataFrame | None,
     *,
     is_checked: bool,
+    is_rate_drawn: bool,
 ) -> Iterator[str]:
     """Describe the score of the best model by the leading metric, and how certain it is that the model is the best."""
     table = scored[scored["mean"].notna() & scored["same_as"].isna()]
@@ -150,8 +154,9 @@ def _about_best(
     yield f"{has} the best {METRICS[metric].name}{among}: {_estimated(table.loc[best])}."
     if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
         second = table["share_best"].drop(index=best).idxmax()
+        drawn = "samples and the missing rate" if is_rate_drawn else "samples"
         yield (
-            f"If samples and the missing rate are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
+            f"If {drawn} are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
             f"and {second} is the best in {100 * table.loc[second, 'share_best']:.0f} %."
         )
     yield from certainty_sentences(table, best)
