@@ -244,6 +244,13 @@ def test_verdict(rows, sentence):
     assert "nan" not in "\n".join(found) and "False" not in "\n".join(found)
 
 
+def test_verdict_names_models_without_a_score():
+    failed = {"metric": "mcc", "missing_rate": 0, "model": ["D"], "mean": np.nan}
+    found = lines(BEST, FAILED, summary={**failed, "reason": "KNN takes no weights. Remove the weights."})
+    assert found[0] == "Use A. D has no score: KNN takes no weights."
+    assert lines(BEST, FAILED, summary={**failed, "reason": "x" * 200})[0] == "Use A. D has no score."
+
+
 def test_the_best_model_may_be_worse_for_decisions():
     assert lines(BEST, WORSE, p_value=0.01)[2] == "To decide which labels a sample has, use B: by MCC, A is worse."
     assert lines(BEST, WORSE, p_value=0.3)[2] == ""

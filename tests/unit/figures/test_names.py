@@ -9,7 +9,7 @@ from fairfold.figures import save_figure
 from fairfold.figures.label_scores import plot_label_scores
 
 
-@pytest.mark.parametrize("name", ["cost_$5_to_$10", "a$_$", "$x_1$", "n" * 130, "100 % & <b>", "_"])
+@pytest.mark.parametrize("name", ["cost_$5_to_$10", "a$_$", "$x_1$", "n" * 130, "100 % & <b>", "_", "leaf 🌿"])
 def test_names_are_text_of_a_bearable_length(tmp_path, name):
     """A dollar sign does not start math text, and a long name is shortened to keep room for the panels."""
     scores = pd.DataFrame({"label": [name, "short"], "n_positives": [3, 4]})

@@ -175,6 +175,8 @@ class Answer:
         found = own["audit"][own["audit"]["severity"] != "note"]
         is_error = found["severity"] == "error"
         is_tried = not n_checked and estimate["labels_are"] != "unknown"
+        failed = own["summary"].reindex(columns=["model", "reason"]).dropna()
+        reasons = dict(failed[failed["reason"] != ""].itertuples(index=False))
         held, has_interval = held_intervals(own["complete_scores"], first["metric"]), np.isfinite(first["low"])
         coverage, intervals = coverage_of(held, has_interval=has_interval) if is_tried else (None, None)
         return cls(
@@ -183,7 +185,7 @@ class Answer:
             metric=first["metric"],
             missing_rate=int(first["missing_rate"]),
             model=first["model"] if first["verdict"] == BEST else None,
-            verdict=verdict_sentence(board, sizes["n_samples"], n_checked),
+            verdict=verdict_sentence(board, sizes["n_samples"], n_checked, reasons),
             others=sentences_on_others(board, metric.name, is_checked=n_checked > 0),
             same=sentences_on_twins(board, is_corrected=estimate["labels_are"] == "incomplete" or n_checked > 0),
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,

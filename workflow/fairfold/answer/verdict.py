@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +13,7 @@ from fairfold.errors import listed
 from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 
 NO_MODEL = "No model has a score in every fold, so no model is recommended."
+_LONGEST_REASON = 100  # characters
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NOTHING_CORRECTED = ", because labels are taken as they are and nothing is imputed or corrected"
 # Phrases after one and after several models with a verdict, by tests and by checked cells.
@@ -27,7 +31,9 @@ _BY_CELLS = {
 }
 
 
-def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) -> str:
+def verdict_sentence(
+    board: pd.DataFrame, n_samples: int, n_checked: int = 0, reasons: Mapping[str, str] | None = None
+) -> str:
     """Name the model to use, and the number of models that may be as good.
 
     Parameters
@@ -38,11 +44,13 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) ->
         Number of samples.
     n_checked : int, default=0
         Number of checked cells that verdicts are based on, by intervals instead of tests.
+    reasons : mapping of str to str or None, default=None
+        Reasons of models without a score.
 
     Returns
     -------
     str
-        One or two sentences.
+        One or more sentences.
 
     Examples
     --------
@@ -57,7 +65,9 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) ->
     if NOT_TESTED not in verdicts and _is_no_better_than_guessing(board):
         return f"No model is better than guessing. {best} has the best score."
     n_alike, n_worse = verdicts.get(UNDECIDED, 0) + verdicts.get(EQUIVALENT, 0), verdicts.get(WORSE, 0)
-    compared = "There is no other model to compare it with."
+    failed = board.loc[board["verdict"] == NO_SCORE, "model"]
+    compared = " ".join(_on_failed(name, (reasons or {}).get(name, "")) for name in failed)
+    compared = compared or "There is no other model to compare it with."
     if NOT_TESTED in verdicts:
         compared = "Its score is the best, but a single fold does not allow a test."
     elif n_alike:
@@ -70,6 +80,12 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int, n_checked: int = 0) ->
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
         compared = f"It is significantly better than {others}."
     return f"Use {best}. {compared}"
+
+
+def _on_failed(model: str, reason: str) -> str:
+    """Name a model without a score, and its reason if it is short."""
+    first = re.split(r"[.] (?=[A-Z])", reason)[0].rstrip(".")  # Advice follows.
+    return f"{model} has no score{f': {first}' if 0 < len(first) <= _LONGEST_REASON else ''}."
 
 
 def _on_fastest(board: pd.DataFrame) -> str:

@@ -126,7 +126,8 @@ def run(options: argparse.Namespace) -> None:
     explained = None if options.explain is None else _explained(options, final)
     comparison = final.comparison()
     n_samples = predict_file(final, options.table, options.output, look=look, comparison=comparison, **how)
-    sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
+    size = f"{count(len(final.labels), 'label')} of {count(n_samples, 'sample')}"
+    sentence = f"{options.output}: {size}, predicted by {final.name}."
     described = [] if comparison is None else comparison.sentences()
     if expected is not None:
         described += expected.estimate().sentences(n_samples, 0 if comparison is None else comparison.n_unlike)

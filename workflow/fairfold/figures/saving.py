@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]], dpi: in
     """
     import matplotlib as mpl
 
-    with mpl.rc_context({**STYLE, "svg.hashsalt": "fairfold"}):
+    with mpl.rc_context({**STYLE, "svg.hashsalt": "fairfold"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # A name may have an emoji, shown as a box.
         figure.set_dpi(dpi)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # Otherwise, matplotlib would compute the layout again for each file.

@@ -285,10 +285,10 @@ def test_empty_cells_of_labels_are_reported():
         table = audit_dataset(make(Y=Y)).set_index("check")
         return tuple(table.loc["unmeasured labels", ["severity", "message", "evidence"]])
 
-    of_three = "3 label cells are empty and count as unmeasured; write 0 for each that is negative"
+    of_three = "3 label cells are empty and count as unmeasured; if somebody looked and found nothing, write 0"
     assert note() == ("note", of_three, "2 rows")  # The guide recommends empty cells.
     Y[3, :] = 0
-    of_one = "1 label cell is empty and counts as unmeasured; write 0 for each that is negative"
+    of_one = "1 label cell is empty and counts as unmeasured; if somebody looked and found nothing, write 0"
     assert note() == ("note", of_one, "1 row")
 
 

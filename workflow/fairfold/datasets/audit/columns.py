@@ -288,7 +288,8 @@ def _sentence(role: ColumnRole) -> str:
     hint = role.hint[:1].lower() + role.hint[1:].rstrip(".")
     about = ": ".join(filter(None, [role.reason, hint]))
     left_out = " and left out" if role.role in LEFT_OUT else ""
-    return f"{role.column!r} is read as {role.role}{left_out}" + (f" ({about})" if about else "")
+    kind = "a date" if role.role == "date" else role.role
+    return f"{role.column!r} is read as {kind}{left_out}" + (f" ({about})" if about else "")
 
 
 SPECS = (

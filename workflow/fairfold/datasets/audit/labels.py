@@ -133,12 +133,13 @@ def find_unpredicted(table: Audited) -> Iterator[Finding]:
     poor = chosen[(strengths - chance.mean(axis=0)) / np.maximum(chance.std(axis=0), 1e-12) < _Z]
     evidence = f"within {_Z:g} standard deviations of permuted labels"
     if len(poor) and len(poor) == len(chosen):
-        message = "no label is predicted better than chance; check the features and the row order"
+        message = "no label is predicted better than chance by ridge regression; check the features and the row order"
         yield Finding("warning", "labels", message, evidence)
     else:
         for j in poor:
             name = table.label_names[j]
-            message = f"label {name!r} is not predicted better than chance; do not rely on its scores"
+            found = f"label {name!r} is not predicted better than chance by ridge regression"
+            message = f"{found}; see its scores by other models"
             yield Finding("note", f"label {name!r}", message, evidence)
         clear = strengths > EXPLAINED * np.maximum((Y**2).sum(axis=0), 1e-12)
         yield from _likely_errors(table, chosen[clear], Y[:, clear], table.alignment(n).predictions(Y[:, clear]))
@@ -182,7 +183,7 @@ def find_unmeasured(table: Audited) -> Iterator[Finding]:
     data = table.data
     if n_cells := data.n_unmeasured:
         are = "cell is empty and counts" if n_cells == 1 else "cells are empty and count"
-        sentence = f"{n_cells} label {are} as unmeasured; write 0 for each that is negative"
+        sentence = f"{n_cells} label {are} as unmeasured; if somebody looked and found nothing, write 0"
         n_rows = (unmeasured_cells(data.Y).sum(axis=1) > 0).sum()
         evidence = "1 row" if n_rows == 1 else f"{n_rows} rows"
         yield Finding("note", "labels", sentence, evidence, "unmeasured labels")
