@@ -50,7 +50,7 @@ from fairfold.cross_testing.plans import (
     mean_scores,
     nested_plan,
 )
-from fairfold.cross_testing.problems import AnyProblem, HoldoutSettings, Settings, Splitter, as_problem
+from fairfold.cross_testing.problems import AnyProblem, HoldoutSettings, Settings, Splitter, TestPart, as_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +237,13 @@ def nested_cross_validate(
 
 
 def cross_validate_and_test(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
+    candidates: Candidates,
+    X: Matrix | ArrayLike,
+    y: Matrix | ArrayLike,
+    *,
+    test_fraction: float = 0.5,
+    test_part: TestPart = "last",
+    **settings: Any,
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, train it on that part and test it on the test part.
 
@@ -284,11 +290,12 @@ def cross_validate_and_test(
     >>> outcome.interpretable, len(outcome.tested)
     (('performance', 'parameters', 'model'), 30)
     """
-    return _run([TESTING], candidates, X, y, HoldoutSettings(**settings))[TESTING]
+    chosen = HoldoutSettings(test_fraction=test_fraction, test_part=test_part, **settings)
+    return _run([TESTING], candidates, X, y, chosen)[TESTING]
 
 
 def cross_validate_and_cross_test(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, and cross-test it on the test part.
 
@@ -334,11 +341,12 @@ def cross_validate_and_cross_test(
     >>> outcome.interpretable, np.bincount(outcome.fold)
     (('performance', 'parameters'), array([6, 6, 6, 6, 6]))
     """
-    return _run([CROSS_TESTING], candidates, X, y, HoldoutSettings(**settings))[CROSS_TESTING]
+    chosen = HoldoutSettings(test_fraction=test_fraction, **settings)
+    return _run([CROSS_TESTING], candidates, X, y, chosen)[CROSS_TESTING]
 
 
 def compare_procedures(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, **settings: Any
+    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> dict[str, Outcome]:
     """Run all three procedures on the same data.
 
@@ -381,7 +389,7 @@ def compare_procedures(
     >>> {name: len(outcome.tested) for name, outcome in sorted(outcomes.items())}
     {'cv_cross_testing': 30, 'cv_testing': 30, 'nested_cv': 60}
     """
-    return _run(INTERPRETABLE, candidates, X, y, HoldoutSettings(**settings))
+    return _run(INTERPRETABLE, candidates, X, y, HoldoutSettings(test_fraction=test_fraction, **settings))
 
 
 def _run(
