@@ -36,7 +36,7 @@ _PARAMETERS = (
     "final.model",
 )
 _TYPES = {".md": "text/markdown", ".bib": "application/x-bibtex", ".yaml": "text/yaml", ".smk": "text/plain"}
-_SCRIPT = re.compile(r'^rule (\w+):.*?"\.\./(scripts/\w+\.py)"', re.MULTILINE | re.DOTALL)
+_SCRIPT = re.compile(r'^rule (\w+):.*?"(?:\.\./)+(scripts/\w+\.py)"', re.MULTILINE | re.DOTALL)
 Entity = dict[str, Any]
 
 
@@ -133,7 +133,7 @@ def _root(facts: Facts, files: Mapping[str, Entity], jobs: list[Entity]) -> Iter
 
 def _scripts(folder: Path) -> dict[str, str]:
     """Return the script of each rule of the workflow, which is the first one after its name."""
-    rules = sorted((folder / "workflow/rules").glob("*.smk"))
+    rules = sorted((folder / "workflow/rules").rglob("*.smk"))
     found = (_SCRIPT.findall(path.read_text(encoding="utf-8")) for path in rules)
     return {rule: f"workflow/{script}" for pairs in found for rule, script in pairs}
 
