@@ -33,7 +33,7 @@ CHECKS = "checks"
 """Folder with the cells that a person checked."""
 _COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "recommendation/checked/*.csv", "final/*/*.csv")
 _PRIVATE = ("likely_label_errors.csv", "explained_prediction.csv")  # contain samples
-_WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
+_WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/**/*.smk", "workflow/scripts/*.py")
 _ENVIRONMENT = ("envs/requirements.lock", "workflow/envs/environment.yaml")
 _LIBRARY = Path(__file__).parents[2]
 # Files of a checkout from which `pip install` builds the package.
