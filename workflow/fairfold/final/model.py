@@ -304,7 +304,7 @@ class FinalModel(TrainingColumns):
         by: Literal["pooled", "label"] | None = None,
         threshold: Threshold = None,
     ) -> dict[str, pd.DataFrame]:
-        """Predict the labels of samples of :meth:`with_text`.
+        """Predict the labels of samples of ``with_text``.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class FinalModel(TrainingColumns):
         Parameters
         ----------
         X : {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Samples of :meth:`with_text`.
+            Samples of ``with_text``.
 
         Returns
         -------
