@@ -155,7 +155,7 @@ def test_every_figure_states_what_its_points_are(finished):
     study, _ = finished
     results = study.folder / "results"
     files = [path.relative_to(results).as_posix() for path in results.rglob("*.png")]
-    drawn = [item.figure for section in load_contents() for item in section.items if item.figure]
+    drawn = [item.source for section in load_contents() for item in section.items if item.kind == "figure"]
     silent, absent = set(), []
     for pattern in drawn:
         found = [results / file for file, _ in select(pattern, files)]
