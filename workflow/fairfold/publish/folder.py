@@ -61,7 +61,7 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
         new = Path(place) / folder.name
         lines = _write_folder(facts, new)
         if folder.exists():
-            shutil.rmtree(folder)
+            folder.rename(Path(place) / "earlier")
         new.rename(folder)
         new.with_suffix(".zip").replace(folder.with_suffix(".zip"))
     return lines
