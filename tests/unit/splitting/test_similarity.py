@@ -8,6 +8,7 @@ from sklearn.metrics import pairwise_distances
 
 from fairfold.errors import SplitError, UnevenFoldsWarning
 from fairfold.splitting import RandomSplit, SimilarityFolds
+from fairfold.splitting.matching import best_match
 from fairfold.splitting.measures import relative_label_distribution
 
 RANDOM = np.random.default_rng(0)
@@ -99,3 +100,10 @@ def test_what_is_wrong_is_said(options, features, message):
 def test_a_group_larger_than_a_cluster_stays_whole():
     groups = np.repeat([0, 1, 2], [180, 30, 30])
     assert len(np.unique(SimilarityFolds(2, random_state=0).clusters(X, groups))) == 3
+
+
+@pytest.mark.parametrize(("distance", "number", "kind"), [(0.4, 0, "nearer"), (9.0, 1, "alike"), (30.0, 1, "further")])
+def test_folds_match_the_distances_of_a_new_table(distance, number, kind):
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    match = best_match([np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])], X, X[2:] + distance)
+    assert (match.number, match.kind) == (number, kind)
