@@ -161,7 +161,7 @@ class Study:
         """
         results = self.folder / "results"
         paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
-        left_out = ("logs/", "benchmarks/", "timings/", "recommendation/", "report.html", "scored/")
+        left_out = ("logs/", "benchmarks/", "timings/", "recommendation/", "report.html", "papers.html", "scored/")
         return {
             name: hashlib.sha256(path.read_bytes()).hexdigest()
             for name, path in paths.items()
