@@ -63,6 +63,22 @@ def test_data_are_unpacked(tmp_path):
     assert (tmp_path / "study" / NAME).read_bytes() == TABLE
 
 
+def test_a_hierarchy_is_found_next_to_the_table(tmp_path):
+    labels = {"prefix": "label_", "hierarchy": "data/t/above.csv"}
+    config = {**CONFIG, "data": {"own": {"t": {"path": NAME, "labels": labels}}}}
+    graph = [entity(NAME, TABLE), entity("data/t/above.csv", b"a,\n", 2)]
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as stream:
+        stream.writestr("study.yaml", yaml.safe_dump(config))
+        stream.writestr("ro-crate-metadata.json", json.dumps({"@graph": graph}))
+    (table := tmp_path / "copy.csv").write_bytes(TABLE)
+    with pytest.raises(StudyError, match=r"copy.csv is not the published .* or put above.csv next to it\.$"):
+        unpack(archive, tmp_path / "study", table)
+    (tmp_path / "above.csv").write_bytes(b"a,\n")
+    unpack(archive, tmp_path / "study", table)
+    assert files_of(tmp_path / "study") == {NAME, "data/t/above.csv"}
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [

@@ -52,7 +52,8 @@ def unpack(
     folder : Path
         Folder of the new study.
     table : Path or None, default=None
-        Copy of a data file that is not in the archive.
+        Copy of a data file that is not in the archive. Further files, such as a hierarchy of the labels, are next to
+        it, under their published names.
     check : callable or None, default=None
         Function that is called with the configuration before any file is written.
     allow_own_code : bool, default=False
@@ -182,12 +183,7 @@ def _restore(crate: Path, name: str, wanted: str, folder: Path, table: Path | No
         if checksum(target) == wanted:
             return
         raise DataError(f"{target} differs from the published file. Choose another --directory, or move the file.")
-    source = published if (published := _root(crate) / name).is_file() else table
-    if source is None:
-        raise DataError(
-            f"{crate} does not contain the data file {name}. Name a copy of it, as in "
-            f"`fairfold study --from {crate} {Path(name).name}`; its SHA-256 is {wanted}."
-        )
+    source = published if (published := _root(crate) / name).is_file() else _copy_of(name, wanted, crate, table)
     if isinstance(source, zipfile.Path) and source.root.getinfo(source.at).file_size > most_unpacked(
         crate.stat().st_size
     ):
@@ -198,9 +194,23 @@ def _restore(crate: Path, name: str, wanted: str, folder: Path, table: Path | No
         with source.open("rb") as stream, temporary.open("wb") as copy:
             shutil.copyfileobj(stream, copy)
         if (found := checksum(temporary)) != wanted:
+            beside = f", or put {Path(name).name} next to it" if Path(name).name != source.name else ""
             raise DataError(
-                f"{source} is not the published data file: its SHA-256 is {found}, not {wanted}. Use an unchanged copy."
+                f"{source} is not the published data file: its SHA-256 is {found}, not {wanted}. Use an unchanged copy"
+                f"{beside}."
             )
+
+
+def _copy_of(name: str, wanted: str, crate: Path, table: Path | None) -> Path:
+    """Return the user's copy of a data file: the table, or a file with the published name next to it."""
+    if table is None:
+        raise DataError(
+            f"{crate} does not contain the data file {name}. Name a copy of it, as in "
+            f"`fairfold study --from {crate} {Path(name).name}`; its SHA-256 is {wanted}."
+        )
+    if table.is_file() and checksum(table) == wanted or not (beside := table.with_name(Path(name).name)).is_file():
+        return table
+    return beside
 
 
 def comparison(crate: Path, folder: Path) -> str:
