@@ -60,6 +60,8 @@ def fit_and_examine(files: Any, made: Any, params: Any, *, key: str, n_jobs: int
     scores, rates = (next(map(read_table, paths), None) for paths in (files.scores, files.rates))
     settings = with_checked_frequency(params.settings[name], rates)
     cells = known_cells(files.checked, data.version)
+    if not params.sketch:  # The folder of a private model contains no row, name or text of the table.
+        data = replace(data, sample_ids=None)
     corrected, checked = with_checked_labels(data, cells)
     certain, _ = with_checked_labels(replace(data, hierarchy=None), cells)
     fold_of = read_arrays(files.folds)["fold_of"][0]
@@ -70,8 +72,10 @@ def fit_and_examine(files: Any, made: Any, params: Any, *, key: str, n_jobs: int
         return example(replace(fitted, model=model), data, test, seed=params.seed)
 
     how = {"hidden": params.hidden, "checked": certain.Y, "key": key, **options}
-    how["explain"] = explain if params.sketch else None  # The folder of a private model contains no row of the table.
+    how["explain"] = explain if params.sketch else None
     examined = examine_labels(data, name, params.settings[name], fold_of, **how)
+    if not params.sketch:
+        examined["words"] = examined["words"][:0]
     for path in files.held_out:
         examined |= certify_held_out(fitted, Dataset.load(path), examined_labels(data.Y))
     strongest = examined["importance"]
