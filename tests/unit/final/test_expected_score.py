@@ -111,7 +111,7 @@ def test_no_estimate_for_few_rows_or_positives():
     Y, P = drawn(300, rng)
     assert estimated(counted(Y, P), P[:1]).reason == "fewer than 20 new rows"
     empty = estimated(counted(0 * Y, P), P)
-    assert empty.reason == "fewer than 10 positives out of fold" and empty.sentences(500) == []
+    assert empty.reason == "fewer than 10 positives in left-out training rows" and empty.sentences(500) == []
     assert estimated(counted(Y, P), np.zeros((30, 3))).reason == "fewer than 10 positives are expected"
     with pytest.raises(ModelError, match="an earlier version"):
         ExpectedScore(curve_table(Y, P, LABELS))

@@ -80,6 +80,9 @@ def test_no_estimate_without_label_shift_or_with_few_samples():
     assert estimated(y, p, p[:10])["reason"] == "fewer than 20 new rows"
     few = estimated((np.arange(600) < 8).astype(int), p, p)
     assert few["reason"] == "fewer than 20 positives or negatives out of fold" and np.isnan(few["expected"])
+    held_out = curve_table(np.eye(30)[:, :1], np.full((30, 1), 0.5), ["leaf"]).assign(n_held_out=30)
+    reasons = ExpectedPrevalence(held_out).table()["reason"]
+    assert reasons.tolist() == ["fewer than 20 positives or negatives among the held-out samples"]
     zeros = estimated(y, 0 * p, p)
     assert zeros["reason"] == "most positives out of fold have the probability 0" and np.isnan(zeros["expected"])
     unmeasured = np.where(rng.random(600) < 0.5, np.nan, y)

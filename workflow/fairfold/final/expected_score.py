@@ -142,7 +142,7 @@ class ExpectedScore(LabelCounts):
         bins = self._training
         observed = _Curve(bins, bins.n_cells, bins.positives)
         if not bins.positives.sum() >= _LEAST_POSITIVES:
-            return Expected(observed.score, reason=f"fewer than {_LEAST_POSITIVES} positives out of fold")
+            return Expected(observed.score, reason=f"fewer than {_LEAST_POSITIVES} positives in {self._rows}")
         if self._n_rows < _LEAST_ROWS:
             return Expected(observed.score, reason=f"fewer than {_LEAST_ROWS} new rows")
         calibration = _Calibration(bins)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import ModelError
+from fairfold.evaluation.certified import n_held_out_of
 
 COLUMNS = ["label", "in_training", "expected", "low", "high", "reason"]
 _LEAST = 20  # positives and negatives out of fold, and new rows
@@ -87,7 +88,8 @@ class ExpectedPrevalence(LabelCounts):
     Parameters
     ----------
     curves : DataFrame
-        Table of ``fairfold.evaluation.certified.curve_table`` for out-of-fold probabilities of the training table.
+        Table of ``fairfold.evaluation.certified.curve_table`` for out-of-fold probabilities of the training table, or
+        for those of held-out samples.
 
     Raises
     ------
@@ -127,7 +129,8 @@ class ExpectedPrevalence(LabelCounts):
         if "n_cells" not in curves:
             raise ModelError("prevalence: the model was stored by an earlier version. Refit it with `fairfold study`.")
         own = curves[curves["decision"] == 1]
-        found = {str(label): _bins(part) for label, part in own.groupby("label", sort=False)}
+        rows = "among the held-out samples" if n_held_out_of(curves) else "out of fold"
+        found = {str(label): _bins(part, rows) for label, part in own.groupby("label", sort=False)}
         self._reasons = {label: bins for label, bins in found.items() if isinstance(bins, str)}
         self._bins = {label: bins for label, bins in found.items() if not isinstance(bins, str)}
         self._labels = [*found]
@@ -155,11 +158,11 @@ class ExpectedPrevalence(LabelCounts):
         return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _bins(curve: pd.DataFrame) -> _Bins | str:
-    """Divide the curve of a label into bins with similar numbers of positives, from the highest probabilities on."""
+def _bins(curve: pd.DataFrame, rows: str) -> _Bins | str:
+    """Divide the curve of a label into bins with similar numbers of positives, or return why that is not possible."""
     recall, n_cells = curve["recall"].to_numpy(float), float(curve["n_cells"].iloc[0])
     n_positives = float(curve["n_positives"].iloc[0])
-    few = f"fewer than {_LEAST} positives or negatives out of fold"
+    few = f"fewer than {_LEAST} positives or negatives {rows}"
     if not n_positives >= _LEAST:
         return few
     above = curve["weight"].to_numpy(float) / n_cells
@@ -171,7 +174,7 @@ def _bins(curve: pd.DataFrame) -> _Bins | str:
     places = np.searchsorted(recall, np.arange(1, n_bins) / n_bins)
     places = np.unique(places[places < len(recall)])
     if not len(places):
-        return "most positives out of fold have the probability 0"
+        return f"most positives {rows} have the probability 0"
     share = np.diff(recall[places], prepend=0, append=1)
     share_of_all = np.diff(above[places], prepend=0, append=1)
     of_negatives = np.maximum(share_of_all - prevalence * share, 0)
