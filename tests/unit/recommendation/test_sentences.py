@@ -194,6 +194,8 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     declared = RATES.assign(low=np.nan, high=np.nan)
     drawn = sentences_of(table, rates=declared, estimated=estimated)[1]
     assert drawn.startswith("If samples are drawn again, A stays the best in 70 % of draws")
+    checked = {"rates": RATES.assign(n_checked=100.0), "estimated": estimated, "unchecked": declared}
+    assert sentences_of(table, **checked)[1].startswith("If samples are drawn again,")
     always = {**estimated, "share_best": {"A": 0.998, "B": 0.002, "C": 0.0}}
     assert len(sentences_of(table, estimated=always)) == 2
 

@@ -28,6 +28,7 @@ def recommendation_sentences(
     quality: pd.DataFrame | None = None,
     sample_curves: pd.DataFrame | None = None,
     hierarchical: Collection[str] = (),
+    unchecked: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Generate sentences about the data and the models of each dataset.
 
@@ -47,6 +48,8 @@ def recommendation_sentences(
         Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
     hierarchical : collection of str, default=()
         Datasets whose labels form a hierarchy.
+    unchecked : DataFrame or None, default=None
+        Missing rates without the checked cells, by which scores were corrected. None if no cell was checked.
 
     Returns
     -------
@@ -59,7 +62,8 @@ def recommendation_sentences(
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
         rate = part["missing_rate"].iloc[0]
         about_data = _about_data(dataset, estimates, rate, hierarchical=dataset in hierarchical)
-        is_drawn = estimates.loc[rate, "labels_are"] == "incomplete" and not np.isnan(estimates.loc[rate, "low"])
+        own = rows_where(missing_rates if unchecked is None else unchecked, dataset=dataset, hidden_rate=rate).iloc[0]
+        is_drawn = own["labels_are"] == "incomplete" and not np.isnan(own["low"])
         of_claim = {"is_checked": _n_checked(estimates.loc[0]) > 0, "is_rate_drawn": is_drawn}
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, of_use in part.groupby("use", sort=False):

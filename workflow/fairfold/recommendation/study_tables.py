@@ -73,7 +73,9 @@ def tabulate_recommendations(files: Any, made: Any, params: Any) -> None:
     write_table(concat_tables(files.tests).drop(columns="missing_rate"), made["tests"])
     identical = complete.dropna(subset="same_as").drop_duplicates(["dataset", "missing_rate", "model"])
     checked = concat_tables(files.checked) if files.checked else None
+    others = {}
     if checked is not None:
+        others["unchecked"] = missing_rates
         missing_rates = with_checked_rates(missing_rates, checked)
         write_table(missing_rates, made["missing_rates"])
     write_table(correction_quality(complete), made["quality"])
@@ -83,7 +85,7 @@ def tabulate_recommendations(files: Any, made: Any, params: Any) -> None:
     board = leaderboard(numbers, folds, read_table(made["seconds"]), params.score, concat_tables(files.guessing))
     board = board if checked is None else with_checked_scores(board, checked)
     write_tables({"numbers": numbers, "leaderboard": board}, made)
-    others = {"quality": read_table(made["quality"])}
+    others["quality"] = read_table(made["quality"])
     if files.curves:
         write_table(concat_tables(files.curves), made["sample_curves"])
         others["sample_curves"] = read_table(made["sample_curves"])
