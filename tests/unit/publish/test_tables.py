@@ -40,6 +40,9 @@ def test_models_without_a_test_have_no_mark(make_facts):
     table = next(table for table in paper_tables(facts) if table.name == "scores")
     assert "†" not in table.caption and "†" not in table.cells.to_csv()
     assert table.cells.iloc[0, 1] == "0.900 (−0.100 to 0.950)"
+    facts.memo["tables/recommendation.csv"] = numbers.assign(low=float("nan"))
+    table = next(table for table in paper_tables(facts) if table.name == "scores")
+    assert "means over 5 folds on the labels as they are." in table.caption
 
 
 def test_long_and_wide_tables_fit_on_a_page(make_facts, tmp_path):

@@ -136,9 +136,9 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bo
     cells = pd.DataFrame(columns).loc[order].rename_axis("model").reset_index()
     rate, n_folds = scores["missing_rate"].iloc[0], leading["n_folds"].iloc[0]
     hidden = f" {rate} % of the positives were hidden from training." if rate else ""
-    estimated = ", estimated for complete labels" if is_estimated else " on the labels as they are"
     has_intervals = bool(scores["low"].notna().any())
-    estimated = f"{estimated}, with 95 % intervals" if has_intervals else ""
+    estimated = ", estimated for complete labels" if is_estimated and has_intervals else " on the labels as they are"
+    estimated += ", with 95 % intervals" if has_intervals else ""
     if has_intervals and is_estimated and (scores["low"].isna() & scores["mean"].notna()).any():
         estimated += "; scores without an interval are those on observed labels"
     caption = (
