@@ -222,7 +222,7 @@ def test_a_sheet_may_have_other_separators(study, monkeypatch, capsys):
     (part := study / "part.csv").write_text("\n".join(path.read_text("utf-8-sig").splitlines()[:4]))
     capsys.readouterr()
     assert main(["check", str(study), "--sheet", str(part)]) == 0
-    assert "2 cells that were checked earlier are not in" in capsys.readouterr().err
+    assert "2 earlier answers are not in" in capsys.readouterr().err
     path.write_bytes(b"\x81,a\n")
     assert main(["check", str(study), "--sheet", str(path)]) == 1
     assert "Save it as text in UTF-8" in capsys.readouterr().err

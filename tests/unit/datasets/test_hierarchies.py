@@ -129,7 +129,7 @@ def test_a_dataset_keeps_its_hierarchy_on_disk(own, tmp_path):
 def test_labels_that_break_the_rule_are_refused_or_completed(own):
     rows = ROWS.replace("0.1,1,1,1", "0.1,1,1,0").replace("0.3,0,0,0", "0.3,1,,0")
     with pytest.raises(
-        DataError, match=r"data row 1 has label 'T:2', but not 'T:3', .*above.*3 implied labels are missing"
+        DataError, match=r"data row 1 has label 'T:2', but not 'T:3', .*above.*implied labels that are missing: 3"
     ):
         prepare(own(rows))
     assert prepare(own(rows, propagate=True)).Y.tolist() == [[1, 1, 1], [0, 1, 0], [1, 1, 1]]

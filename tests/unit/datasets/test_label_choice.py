@@ -43,6 +43,7 @@ def test_an_exact_name_is_a_column_and_any_other_text_a_prefix_or_pattern(names,
     [
         (["T1", "T1"], "'T1' is given twice"),
         (["label_"], r"Write 'label_\*' for all of them, or 'label\[_\]' for this column only"),
+        (["label_"], r"is a column and the start of 1 other name \(label_a\)"),
         (["y"], "no column name is or starts with 'y'"),
     ],
 )

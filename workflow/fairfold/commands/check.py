@@ -18,7 +18,7 @@ from fairfold.core.files import read_table, write_table, write_text
 from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output
 from fairfold.core.runs import lock_of_folder
-from fairfold.errors import DataError, check_name
+from fairfold.errors import DataError, check_name, count
 
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
@@ -141,7 +141,7 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
         else:
             protect_table(sheet).to_csv(stream, index=False, lineterminator="\n")
     n_open, out = int(sheet["correct_label"].isna().sum()), messages_beside(path)
-    print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run", file=out)
+    print(f"{path}: {count(n_open, 'cell')} to check. Enter 0 or 1 in the column correct_label, then run", file=out)
     words = ["fairfold", "check", str(options.study), "--dataset", dataset]
     print(shlex.join([*words, "--sheet", "FILE" if path == STANDARD_OUTPUT else path]), file=out)
     if options.open:
@@ -270,7 +270,7 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     kept = _kept(options.study, dataset, of_scores)
     if n_lost := _n_lost(cells, kept):
         print(
-            f"{n_lost} cells that were checked earlier are not in {options.sheet} and are no longer used.",
+            f"{count(n_lost, 'earlier answer')} {'is' if n_lost == 1 else 'are'} not in {options.sheet} and no longer used.",
             file=sys.stderr,
         )
     kept.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.errors import DataError, shortened, unknown_name
+from fairfold.errors import DataError, count, shortened, unknown_name
 from fairfold.tables.names import composed
 from fairfold.tables.rows import TableFile, sentences
 
@@ -211,7 +211,7 @@ def _read_edges(path: Path) -> Terms:
         if number == 0 and tuple(map(str.casefold, cells)) == _HEADER:
             continue
         if len(cells) != 2 or not cells[0]:
-            found = f"found {len(cells)} cells ({shortened(cells, 3)})"
+            found = f"found {count(len(cells), 'cell')} ({shortened(cells, 3)})"
             raise DataError(f"{path.name}, line {line}: {found}. Write a label and its parent, or an empty cell.")
         child, parent = cells
         terms.names |= {term: term for term in cells if term}

@@ -515,10 +515,10 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     found = f"data row {row + 1} has label {names[label]!r}, but not {names[above]!r}, which is above it in {path}"
     if not entry.hierarchy.get("propagate", False):
         raise DataError(
-            f"{entry.path}: {found} ({n_lacking} implied labels are missing). Correct the labels, or set "
-            "labels.propagate: true to add the implied labels."
+            f"{entry.path}: {found} (implied labels that are missing: {n_lacking:,}). Correct the labels, or set "
+            "labels.propagate: true to add them."
         )
-    logger.warning("%s: %s. All %d implied labels are added.", entry.id, found, n_lacking)
+    logger.warning("%s: %s. It is added, and so is each implied label (%d in all).", entry.id, found, n_lacking)
     return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
 
 

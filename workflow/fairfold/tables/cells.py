@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, NoReturn
 import numpy as np
 
 from fairfold.core.arrays import GAPS
-from fairfold.errors import MOST_NAMES, CellError, DataError, abbreviated, quoted, same_for, shortened
+from fairfold.errors import MOST_NAMES, CellError, DataError, abbreviated, count, quoted, same_for, shortened
 from fairfold.tables.decimals import Decimals, Evidence, Learned, decide, form_of, gather
 from fairfold.tables.label_values import TRUTHS, number_of
 from fairfold.tables.names import composed
@@ -295,7 +295,7 @@ def _block(block: Sequence[Row], before: int, layout: Layout, marks: Marks | Non
         if before + row == 0 and len(rows[row]) == n_columns + 1:
             advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
         where = found.place(row, layout.path)
-        raise DataError(f"{where}: found {len(rows[row])} cells, but there are {n_columns} columns. {advice}")
+        raise DataError(f"{where}: found {count(len(rows[row]), 'cell')}, but there are {n_columns} columns. {advice}")
     if layout.numeric == [*range(n_columns)]:
         flat = list(itertools.chain.from_iterable(rows))
     else:

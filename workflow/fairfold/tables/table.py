@@ -14,7 +14,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.errors import DataError, shortened, unknown_name
+from fairfold.errors import DataError, count, shortened, unknown_name
 from fairfold.tables.names import composed
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def label_columns(named: Sequence[str], columns: Sequence[str], source: str) -> 
         below = [column for column in columns if column.startswith(name) and column != name]
         if name in columns and below and not name[-1:].isalnum():
             raise DataError(
-                f"{source}: labels: {name!r} is a column, and the names of {len(below)} other columns start with it "
+                f"{source}: labels: {name!r} is a column and the start of {count(len(below), 'other name')} "
                 f"({shortened(below, 3)}). Write '{name}*' for all of them, or '{name[:-1]}[{name[-1:]}]' for this "
                 "column only."
             )
