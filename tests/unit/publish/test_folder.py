@@ -11,6 +11,7 @@ import yaml
 from fairfold.console.rerun import comparison, unpack
 from fairfold.errors import DataError
 from fairfold.publish.cards import write_cards
+from fairfold.publish.crate import checksum
 from fairfold.publish.facts import Source
 from fairfold.publish.folder import write_publication
 
@@ -181,6 +182,21 @@ def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
     assert comparison(folder, study).startswith("All 9 tables")
     (study / "results/tables/datasets.csv").write_text("other")
     assert comparison(crate, study) == "1 of 9 tables differ from the published ones: tables/datasets.csv."
+
+
+def test_rows_on_a_new_table_are_not_repeated(tmp_path):
+    name = "results/tables/elsewhere.csv"
+    (published := tmp_path / "crate" / name).parent.mkdir(parents=True)
+    published.write_text("dataset,new_table,score\na,,0.9\na,new.csv,0.8\n")
+    graph = [{"@id": each, "sha256": checksum(published)} for each in (name, "results/tables/datasets.csv")]
+    (tmp_path / "crate/ro-crate-metadata.json").write_text(json.dumps({"@graph": graph}))
+    (again := tmp_path / "again" / name).parent.mkdir(parents=True)
+    again.with_name("datasets.csv").write_bytes(published.read_bytes())
+    again.write_text("dataset,new_table,score\na,,0.9\n")
+    found = comparison(tmp_path / "crate", tmp_path / "again")
+    assert found.startswith("1 of 2 tables") and "tables/elsewhere.csv, lacks the rows on the new table" in found
+    again.write_text("dataset,new_table,score\na,,0.7\n")
+    assert comparison(tmp_path / "crate", tmp_path / "again").startswith("1 of 2 tables differ")
 
 
 def test_data_that_are_not_in_the_archive_are_named(make_facts, tmp_path):
