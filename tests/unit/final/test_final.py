@@ -678,6 +678,7 @@ def test_the_card_states_what_cannot_be_corrected_or_is_undefined(data):
     assert "| ranking loss | 0.25 | 0.50 |" in model_card(data, "kNN", settings={}, seed=3, scores=lost)
     card = model_card(hierarchical, "kNN", settings={}, seed=3, scores=lost)
     assert "| ranking loss | 0.25 | cannot be corrected | – |" in card
+    assert "The labels form a hierarchy" in card
     both = pd.concat([named, lost.assign(observed=np.nan, corrected=np.nan, low=np.nan, high=np.nan)])
     assert "| ranking loss | – | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=both)
 

@@ -154,6 +154,8 @@ def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
     order = np.argsort(positives, kind="stable")
     rare = [f"{escape_markdown(data.label_names[label])} ({positives[label]})" for label in order[:5]]
     yield f"Labels with the fewest positives: {', '.join(rare)}.\n"
+    if data.hierarchy is not None and len(data.hierarchy.edges):
+        yield "The labels form a hierarchy: no label is more probable than a label above it.\n"
     if n_checked:
         yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
 

@@ -13,10 +13,10 @@ from fairfold.publish.sentences import CITED, REFERENCES, as_markup, sentences
 _PARAGRAPHS = {
     "State of this study": ("state",),
     "Objectives": ("objectives",),
-    "Data": ("dataset", "predictors", "missing_cells", "audit"),
+    "Data": ("dataset", "hierarchy", "predictors", "missing_cells", "audit"),
     "Preprocessing": ("excluded", "preprocessing", "rounding", "missing_treatment"),
     "Folds": ("folds", "dependencies", "analyzed", "no_leak"),
-    "Models": ("models", "model_choice", "hyperparameters", "fits", "imbalance", "updating"),
+    "Models": ("models", "reconciliation", "model_choice", "hyperparameters", "fits", "imbalance", "updating"),
     "Missing labels": ("meaning", "terms", "hidden", "rate_method", "correction", "random_method"),
     "Evaluation": (
         "metrics",

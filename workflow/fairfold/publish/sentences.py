@@ -216,6 +216,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "name": name,
         "suffix": _suffix(name, facts),
         "is_own": name in facts.own,
+        "hierarchy": name in facts.own and own.labels.hierarchy,
         "folds": facts.of(facts.folds, name),
         "is_all_tested": _is_all_tested(name, facts),
         "curve": _curve(name, facts),
