@@ -66,6 +66,12 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path, monkeypatch):
         fairfold.study(X, Y, predict_on=X, coordinates=np.zeros((60, 2)))
     with pytest.raises(DataError, match="hold_out certifies the final model, which needs a folder"):
         fairfold.study(X, Y, hold_out=0.2)
+    with pytest.raises(DataError, match=r"groups has 2 columns\. Give one value per sample"):
+        fairfold.study(X, Y, groups=Y)
+    with pytest.raises(DataError, match=r"columns of X have 2 levels\. Join their names"):
+        fairfold.study(pd.concat({"site": X}, axis=1), Y)
+    with pytest.raises(DataError, match="n_jobs is -2"):
+        fairfold.study(X, Y, n_jobs=-2)
     monkeypatch.setattr(command, "run_study", fails)
     with pytest.raises(StudyError, match=r"^Step score failed\.\nGive directory to keep the logs, and to continue"):
         fairfold.study(X, Y)
@@ -91,13 +97,16 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(command, "add_to", without_run)
     X = X.assign(code=["007", "010"] * 30, size=[1, 2] * 30, word=["NA", "none"] * 30, land=["NA", "EU", ""] * 20)
+    X["soil"], X["waited"] = pd.Categorical([1, 2] * 30), pd.to_timedelta(np.arange(60), unit="D")
+    of_samples = {"groups": pd.DataFrame({"site": np.arange(60) // 2}), "sample_weight": np.ones((60, 1))}
     X["dose"] = pd.Categorical(["low", "high"] * 30, ["low", "high", "severe"], ordered=True)
-    places = np.zeros((60, 2))
+    of_samples["coordinates"] = np.zeros((60, 2))
     with pytest.raises(FileNotFoundError):  # no study ran
-        fairfold.study(X, Y, n_jobs=-1, hold_out=0.2, elsewhere=True, coordinates=places, directory=tmp_path)
+        fairfold.study(X, Y, **of_samples, n_jobs=-1, hold_out=0.2, elsewhere=True, directory=tmp_path)
+    assert (chosen[0].groups, chosen[0].weights) == ("group of each sample", "weight of each sample")
     assert chosen[0].hold_out == 0.2 and chosen[0].elsewhere
     assert chosen[0].coordinates == ["coordinate of each sample 0", "coordinate of each sample 1"]
-    assert chosen[0].categorical == ["code", "word"] and chosen[0].cores == "all"
+    assert chosen[0].categorical == ["code", "word", "soil"] and chosen[0].cores == "all"
     assert stanza_of(chosen[0], "table")["features"]["dose"] == ["low", "high", "severe"]
     with pytest.raises(FileNotFoundError):
         fairfold.study(X, Y, predict_on=X[:5], directory=tmp_path)
@@ -105,6 +114,7 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
     table = read(tmp_path / "table.parquet", labels=lambda columns: ["a", "b"], categorical={"word": True})
     assert table.text["land"].tolist() == X["land"].tolist() and table.text["word"].tolist() == X["word"].tolist()
     np.testing.assert_array_equal(table.values[:, table.columns.index("height")], X["height"])
+    np.testing.assert_array_equal(table.values[:, table.columns.index("waited")], np.arange(60))
 
 
 def test_public_names_load_when_they_are_used():

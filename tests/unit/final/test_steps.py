@@ -10,7 +10,8 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.typed import TypedColumns
 from fairfold.final.steps import fit_and_examine
 
-TABLES = "scores label_errors precision importance words dependence weights example certificates".split()
+TABLES = ["scores", "label_errors", "precision", "importance", "words", "dependence", "weights", "example"]
+TABLES += ["certificates"]
 
 
 @pytest.mark.parametrize("is_private", [False, True])

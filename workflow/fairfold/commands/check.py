@@ -269,10 +269,8 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
         raise DataError(f"--within: the cells of {options.sheet} estimate no score. Leave it out.")
     kept = _kept(options.study, dataset, of_scores)
     if n_lost := _n_lost(cells, kept):
-        print(
-            f"{count(n_lost, 'earlier answer')} {'is' if n_lost == 1 else 'are'} not in {options.sheet} and no longer used.",
-            file=sys.stderr,
-        )
+        found = f"{count(n_lost, 'earlier answer')} {'is' if n_lost == 1 else 'are'} not in {options.sheet}"
+        print(f"{found} and no longer used.", file=sys.stderr)
     kept.parent.mkdir(parents=True, exist_ok=True)
     write_table(cells.assign(**{VERSION: data.version}), kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from pandas.api.types import is_complex_dtype, is_numeric_dtype
+from pandas.api.types import is_complex_dtype, is_numeric_dtype, is_timedelta64_dtype
 from scipy import sparse
 
 from fairfold.answer import Answer
@@ -55,8 +55,8 @@ def study(
     Parameters
     ----------
     X : {DataFrame, array-like} of shape (n_samples, n_features)
-        Features. A data frame may contain text, categories and dates. Text of digits, such as ``"007"``, is a category,
-        and ordered categories keep their order. Missing values are NaN, None and ``""``.
+        Features. A data frame may contain text, categories, dates and durations. Text of digits, such as ``"007"``, is
+        a category, and ordered categories keep their order. Missing values are NaN, None and ``""``.
     Y : {DataFrame, array-like} of shape (n_samples, n_labels)
         Labels, 0 or 1; NaN where unmeasured.
     models : sequence of str, default=()
@@ -124,6 +124,8 @@ def study(
             "study: coordinates of new samples are not known. Use `fairfold study --predict-on` with files, or leave "
             "out predict_on or coordinates."
         )
+    if n_jobs is not None and n_jobs != -1 and n_jobs < 1:
+        raise DataError(f"study: n_jobs is {n_jobs}. Give a number of cores, or -1 for all.")
     table, columns = _table(X, Y, groups, sample_weight, coordinates)
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
@@ -173,8 +175,13 @@ def _table(
     """Join all columns, and return them with the options that name labels, groups, weights and coordinates."""
     features, labels = _frame(X, "X", "x"), _frame(Y, "Y", "label_")
     _check_order({"X": X, "Y": Y, "groups": groups, "sample_weight": sample_weight, "coordinates": coordinates})
-    further = {_GROUPS: groups, _WEIGHTS: sample_weight}
-    parts = [features, labels, *(_frame(values, name, name) for name, values in further.items() if values is not None)]
+    further = {"groups": (_GROUPS, groups), "sample_weight": (_WEIGHTS, sample_weight)}
+    of_samples = {
+        key: (name, _frame(values, key, key)) for key, (name, values) in further.items() if values is not None
+    }
+    if wide := [key for key, (_, frame) in of_samples.items() if frame.shape[1] != 1]:
+        raise DataError(f"study: {wide[0]} has {of_samples[wide[0]][1].shape[1]} columns. Give one value per sample.")
+    parts = [features, labels, *(frame.set_axis([name], axis=1) for name, frame in of_samples.values())]
     if coordinates is not None:
         parts.append(_frame(np.asarray(coordinates), "coordinates", f"{_COORDINATE} "))
         if parts[-1].shape[1] != 2:
@@ -224,13 +231,20 @@ def _frame(values: Any, name: str, stem: str) -> pd.DataFrame:
         if values.ndim != 2:
             raise DataError(f"study: {name} has {values.ndim} dimensions. Give one row per sample, and columns.")
         values = pd.DataFrame(values, columns=[f"{stem}{number}" for number in range(values.shape[1])]).infer_objects()
+    if isinstance(values.columns, pd.MultiIndex):
+        raise DataError(
+            f"study: the columns of {name} have {values.columns.nlevels} levels. Join their names, as by "
+            f"{name}.columns = ['_'.join(map(str, each)) for each in {name}.columns]."
+        )
     return values.set_axis(values.columns.astype(str), axis=1)
 
 
 def _columns_of_codes(features: pd.DataFrame) -> Iterator[str]:
-    """Yield the columns of text in which a reader of files would find numbers."""
+    """Yield the columns of text and of categories in which a reader of files would find numbers."""
     for name in features:
         cells = features[name].dropna()
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            cells = pd.Series(as_texts(cells))
         if len(cells) and all(
             isinstance(cell, str) and (NUMBER.fullmatch(cell) or cell.strip().casefold() in GAPS) for cell in cells
         ):
@@ -258,7 +272,9 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 
 
 def _stored(column: pd.Series) -> pd.Series:
-    """Return numbers, truth values as numbers, and all other cells as text."""
+    """Return numbers, truth values as numbers, durations in days, and all other cells as text."""
+    if is_timedelta64_dtype(column.dtype):
+        return column / pd.Timedelta(days=1)
     if not is_numeric_dtype(column.dtype):
         return pd.Series([text or None for text in as_texts(column)], dtype="str")
     if is_complex_dtype(column.dtype):

@@ -210,9 +210,9 @@ def _copy_of(name: str, wanted: str, crate: Path, table: Path | None) -> Path:
             f"{crate} does not contain the data file {name}. Name a copy of it, as in "
             f"`fairfold study --from {crate} {Path(name).name}`; its SHA-256 is {wanted}."
         )
-    if table.is_file() and checksum(table) == wanted or not (beside := table.with_name(Path(name).name)).is_file():
-        return table
-    return beside
+    beside = table.with_name(Path(name).name)
+    is_right = table.is_file() and checksum(table) == wanted
+    return table if is_right or not beside.is_file() else beside
 
 
 def comparison(crate: Path, folder: Path) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from fairfold.core.config import setting
 from fairfold.core.folds import BEFORE
 from fairfold.datasets.dataset import Dataset
-from fairfold.errors import DataError
+from fairfold.errors import DataError, count
 
 _OF_NUMBERS = ("splitting.fold_effect", "mlc_comparison")  # parts whose models take numbers only
 _OF_FOLDS = (  # parts that train on the folds of the study
@@ -105,10 +105,10 @@ def check_requirements(data: Dataset, config: Any) -> None:
         n_samples, where = int(np.count_nonzero(data.fold_of == BEFORE)), " up to the first cut-off of hold_out"
     for part, (n_splits, held_out) in used.items():
         if n_samples < (least := 4 * leaf if data.is_by_time else least_samples(n_splits, leaf, held_out)):
+            few = f"{count(n_samples, 'sample')}{where} {'is' if n_samples == 1 else 'are'} too few for {part}"
             raise DataError(
-                f"dataset {data.id}: {n_samples} samples{where} are too few for {part}. A tree draws half of the "
-                f"training samples, and its first split needs two leaves of {leaf}. Give at least {least} samples, or "
-                "lower weak_labels.forest.min_samples_leaf."
+                f"dataset {data.id}: {few}. A tree draws half of the training samples, and its first split needs "
+                f"two leaves of {leaf}. Give at least {least} samples, or lower weak_labels.forest.min_samples_leaf."
             )
     if used and not data.X.shape[1]:
         raise DataError(
