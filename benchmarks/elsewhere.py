@@ -4,6 +4,7 @@
     python benchmarks/elsewhere.py score [--peers PYTHON] [--datasets ...] [--write CSV]
     python benchmarks/elsewhere.py coverage [--write CSV]
     python benchmarks/elsewhere.py prevalence [--peers PYTHON] [--datasets ...] [--write CSV]
+    python benchmarks/elsewhere.py leakage --tables CSV ... [--peers PYTHON] [--write CSV]
 
 *False alarms*: the rows of a dataset are divided at random into a training table of 70 % and a new table. The test of a
 table should find a difference in at most 5 % of the draws, and about 1 % of the rows should be called unlike.
@@ -43,6 +44,14 @@ positives and negatives in both halves, new tables of 100 rows are drawn with re
 that of ACC, PACC, EMQ, HDy and KDEy-ML, if --peers names an interpreter that has QuaPy (see requirements-quapy.txt).
 The methods get the same out-of-fold probabilities. Tables for which `fairfold predict` gives no estimate are counted
 and left out.
+
+*Leakage*: tables with a column `smiles`, whose columns of numbers are labels, are divided into five folds, by Morgan
+fingerprints. `leakage` is L of DataSAIL, the share of the summed Tanimoto similarities of all pairs that samples of
+different folds have. `relative_leakage` divides it by its value for random folds of the same sizes.
+`nearest_similarity` is the mean similarity of a test sample to the nearest training sample. 50,000 molecules are
+simulated from each table: a fifth of the ones and a tenth of the labels come from another molecule. DataSAIL runs if
+--peers names an interpreter that has it (see requirements-datasail.txt), and only on the original tables, because it
+needs the similarities of all pairs in memory.
 """
 
 from __future__ import annotations
@@ -379,14 +388,22 @@ def summary(table: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=["unlike", "score", "coverage", "prevalence"], default="unlike")
+    kinds = ["unlike", "score", "coverage", "prevalence", "leakage"]
+    parser.add_argument("what", nargs="?", choices=kinds, default="unlike")
     parser.add_argument("--datasets", nargs="+")
+    parser.add_argument("--tables", nargs="+", type=Path, help="tables of molecules, for leakage")
     parser.add_argument("--alarms", type=int, default=20)
     parser.add_argument("--peers", metavar="PYTHON", help="interpreter of the environment that has the peers")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
-    if arguments.what == "coverage":
-        table = pd.DataFrame(coverage_of_intervals()).assign(seed=84, fairfold=__version__)
+    if arguments.what in ("coverage", "leakage"):
+        if arguments.what == "coverage":
+            found = coverage_of_intervals()
+        else:
+            from _leakage import leakage_of_table  # It needs RDKit.
+
+            found = [row for path in arguments.tables for row in leakage_of_table(path, arguments.peers)]
+        table = pd.DataFrame(found).assign(seed=84, fairfold=__version__)
         print(table.round(3).to_string(index=False))
         if arguments.write:
             table.round(5).to_csv(arguments.write, index=False, lineterminator="\n")

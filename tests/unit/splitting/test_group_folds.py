@@ -8,7 +8,13 @@ import pytest
 
 from fairfold.errors import UnevenFoldsWarning
 from fairfold.splitting import IterativeStratification, OptiSplit, RandomSplit
-from fairfold.splitting.group_folds import collapse_groups, exchange_groups, folds_of_large_groups, size_band
+from fairfold.splitting.group_folds import (
+    SizeBand,
+    collapse_groups,
+    exchange_groups,
+    folds_of_large_groups,
+    size_band,
+)
 from fairfold.splitting.labels import check_labels
 
 Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1]])
@@ -87,6 +93,27 @@ def test_exchanges_spread_labels_within_the_band():
     assert loss(found) < loss(band.fold_of)
     # A local search among about a dozen assignments finds one of the best eighth.
     assert loss(found) <= losses[len(losses) // 8]
+
+
+def test_exchanges_with_similarities_end_where_no_move_or_swap_lowers_the_loss():
+    rng, groups = np.random.default_rng(3), np.repeat(np.arange(10), [5, 9, 7, 7, 3, 8, 6, 5, 4, 6])
+    labels, points = some_labels(len(groups)), rng.normal(size=(10, 3))
+    rows, _, _ = collapse_groups(check_labels(labels), groups, 2)
+    band = SizeBand(np.arange(10) % 2, np.full(2, 25), np.full(2, 35))
+    shares = np.array([labels[groups == group].sum(axis=0) for group in range(10)]) / labels.sum(axis=0)
+
+    def loss(fold_of):
+        of_folds = [np.abs(shares[fold_of == fold].sum(axis=0) - 0.5).mean() for fold in (0, 1)]
+        return sum(of_folds) - 0.2 * sum((points[fold_of == fold].sum(axis=0) ** 2).sum() for fold in (0, 1))
+
+    found = exchange_groups(rows, band.fold_of, np.full(2, 0.5), band, 0.2 * points @ points.T)
+    assert loss(found) < loss(band.fold_of)
+    changes = [[group] for group in range(10)] + [[*pair] for pair in np.argwhere(found[:, np.newaxis] < found)]
+    for change in changes:
+        other = found.copy()
+        other[change] = 1 - other[change]
+        if (np.abs(np.bincount(other, rows.weights) - 30) <= 5).all():
+            assert loss(other) > loss(found) - 1e-8
 
 
 def test_uneven_folds_are_warned_of_by_the_names_of_the_groups():

@@ -40,6 +40,23 @@ def test_test_samples_are_unlike_the_training_samples_and_labels_are_balanced():
     assert relative_label_distribution(fold_of, Y) < relative_label_distribution(random, Y)
 
 
+def test_separation_puts_similar_clusters_into_one_fold():
+    standardized = (X - X.mean(axis=0)) / X.std(axis=0)
+    distances, folds = pairwise_distances(standardized), {}
+    for separation in (0, 2, 50):
+        splitter = SimilarityFolds(4, size=0.02, separation=separation, random_state=0)
+        folds[separation] = splitter.assign(Y, X=X)
+        assert np.bincount(folds[separation]).min() >= 54 and np.bincount(folds[separation]).max() <= 66
+    apart = [nearest(fold_of, distances) for fold_of in folds.values()]
+    assert apart[0] < apart[1] < apart[2]
+    balance = [relative_label_distribution(fold_of, Y) for fold_of in folds.values()]
+    assert balance[0] < balance[1] < balance[2]
+    train, test = SimilarityFolds(4, separation=50, random_state=0).train_test(Y, 0.25, X=X)
+    by_labels = SimilarityFolds(4, size=0.005, random_state=0).train_test(Y, 0.25, X=X)[1]
+    assert distances[np.ix_(test, train)].min(axis=1).mean() > distances[by_labels][:, train].min(axis=1).mean()
+    assert len(train) + len(test) == 240 and 54 <= len(test) <= 66
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_sparse_features_have_the_clusters_of_dense_ones(metric):
     counts = np.random.default_rng(1).poisson(0.7, (80, 5))
@@ -88,6 +105,7 @@ def test_groups_stay_together_and_folds_are_repeatable():
         ({}, np.ones((240, 2)), "X: 1 different rows or groups cannot fill 4 folds"),
         ({"metric": "manhattan"}, X, "metric: found 'manhattan'. Use 'euclidean' or"),
         ({"size": 0.5}, X, "size: found 0.5. Give a share of at most 0.25"),
+        ({"separation": -1}, X, "separation: found -1. Give 0, or a positive number"),
         ({"metric": "haversine"}, X, "X: found 3 features. For haversine, give latitude and longitude"),
         ({"metric": "haversine"}, np.full((240, 2), 120), "X: row 1 has the coordinates 120, 120. Give latitudes"),
     ],

@@ -227,11 +227,13 @@ def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gener
     return SizeBand(best, np.maximum(smallest, 1), largest)
 
 
-def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand) -> np.ndarray:
+def exchange_groups(
+    rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand, similarity: np.ndarray | None = None
+) -> np.ndarray:
     """Move and swap groups within the band of sizes while the labels become more even.
 
     Annealing moves one group at a time. Few or large groups leave no room for such moves, which swaps overcome. With
-    more than ``MOST_EXCHANGED`` groups, the folds are returned unchanged.
+    more than ``MOST_EXCHANGED`` groups and without `similarity`, the folds are returned unchanged.
 
     Parameters
     ----------
@@ -243,13 +245,16 @@ def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, ba
         Target share of each fold.
     band : SizeBand
         Allowed sizes.
+    similarity : ndarray of shape (n_groups, n_groups) or None, default=None
+        Gain for each ordered pair of groups in the same fold, in units of the mean over labels of their summed
+        deviations. None balances the labels only.
 
     Returns
     -------
     ndarray of int64 of shape (n_groups,)
         Fold of each group.
     """
-    if len(fold_of) > MOST_EXCHANGED:
+    if similarity is None and len(fold_of) > MOST_EXCHANGED:
         return fold_of
     amounts = sp.csr_array((rows.amounts, rows.labels.indices, rows.labels.indptr), rows.labels.shape).toarray()
     amounts = amounts[:, amounts.any(axis=0)]
@@ -257,7 +262,9 @@ def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, ba
     deviations = np.tile(-proportions[:, np.newaxis], shares.shape[1])
     np.add.at(deviations, fold_of, shares)
     fold_of, sizes = fold_of.copy(), np.bincount(fold_of, rows.weights, len(proportions))
-    _exchange(rows.weights, shares, deviations, sizes, band.smallest, band.largest, fold_of)
+    alike = np.zeros((0, len(fold_of))) if similarity is None else similarity * shares.shape[1]
+    to_folds = alike @ np.eye(len(proportions))[fold_of]
+    _exchange(rows.weights, shares, deviations, alike, to_folds, sizes, band.smallest, band.largest, fold_of)
     return fold_of
 
 
@@ -344,7 +351,7 @@ def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True)
-def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  # noqa: ANN001, ANN202
+def _exchange(weights, shares, deviations, alike, to_folds, sizes, smallest, largest, fold_of):  # noqa: ANN001, ANN202
     n_folds = len(sizes)
     nothing = np.zeros(shares.shape[1])
     changed = True
@@ -359,7 +366,14 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
                 if not (smallest[to] <= sizes[to] + moved <= largest[to]):
                     continue
                 back = shares[other] if is_swap else nothing
-                if _change(shares[group], back, deviations[home], deviations[to]) < -1e-9:
+                change = _change(shares[group], back, deviations[home], deviations[to])
+                if len(alike):
+                    change -= _gain(group, other, home, to, alike, to_folds)
+                if change < -1e-9:
+                    for row in range(len(alike)):
+                        moved_there = alike[row, group] - (alike[row, other] if is_swap else 0)
+                        to_folds[row, home] -= moved_there
+                        to_folds[row, to] += moved_there
                     deviations[home] += back - shares[group]
                     deviations[to] += shares[group] - back
                     sizes[home] -= moved
@@ -390,3 +404,12 @@ def _change(leaving, back, home, to):  # noqa: ANN001, ANN202
         moved = leaving[label] - back[label]
         change += abs(home[label] - moved) - abs(home[label]) + abs(to[label] + moved) - abs(to[label])
     return change
+
+
+@njit(cache=True, nogil=True)
+def _gain(group, other, home, to, alike, to_folds):  # noqa: ANN001, ANN202
+    """Return the change of the sum of similarities of ordered pairs in the same fold."""
+    gain = to_folds[group, to] - to_folds[group, home] + alike[group, group]
+    if other < len(alike):
+        gain += to_folds[other, home] - to_folds[other, to] + alike[other, other] - 2 * alike[group, other]
+    return 2 * gain

@@ -27,9 +27,10 @@ from fairfold.core.threads import one_thread_each
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.iterative import IterativeStratification
-from fairfold.splitting.labels import Rows
+from fairfold.splitting.labels import Rows, labels_to_balance
 
 _MOST_TESTED, _MOST_NEIGHBORS = 2000, 20_000  # samples of a fold, and others, whose distances are computed
+_SHARE, _SHARE_TO_SEPARATE = 0.25, 0.02  # largest clusters by default, as shares of a fold
 _LEAST_PART = 0.1  # A cut that separates fewer samples of a cluster is replaced by one at the median.
 
 
@@ -56,7 +57,11 @@ class SimilarityFolds(FoldSplitter):
         - ``"haversine"``: distance on the globe. The features are latitude and longitude in degrees.
     size : float or None, default=None
         Largest share of the samples in a cluster, at most the share of a fold. Larger clusters make folds less similar
-        and their labels less balanced. ``None`` is a quarter of a fold.
+        and their labels less balanced. ``None`` is a quarter of a fold, or a fiftieth with `separation`.
+    separation : float, default=0.0
+        Weight of the similarity between folds, relative to the balance of labels. 0 assigns clusters to folds by labels
+        only. From about 5 on, similar clusters share a fold, which separates folds of small clusters at least as much
+        as those of large ones, with more balanced labels.
     refine : {None, "anneal"}, default=None
         No effect: clusters are always refined by annealing, as all groups are.
     sweeps : int or None, default=None
@@ -64,6 +69,10 @@ class SimilarityFolds(FoldSplitter):
 
     Notes
     -----
+    With `separation`, clusters are moved and swapped while a loss falls: the mean over labels of the summed absolute
+    deviations from the fair shares of positives, minus `separation` times the similarity within folds. The latter is
+    the sum of squared lengths of the sums of a fold's points, relative to that of folds of equal samples.
+
     Clusters come from bisecting k-means (Steinbach et al. 2000): a cluster that is too large is divided by 2-means. If
     this separates few samples, the cluster is divided at the median of the line between the two centers, which bounds
     the number of steps. Equal rows stay together, so a cluster of copies may be larger than ``size``.
@@ -88,6 +97,7 @@ class SimilarityFolds(FoldSplitter):
     _: KW_ONLY
     metric: str = "euclidean"
     size: float | None = None
+    separation: float = 0.0
 
     def assign(self, Y: Any, groups: ArrayLike | None = None, *, X: Any = None) -> np.ndarray:
         """Assign each sample to a test fold.
@@ -112,7 +122,9 @@ class SimilarityFolds(FoldSplitter):
             If the features are missing or no numbers, they have fewer different rows than there are folds, or for the
             reasons given in :meth:`~fairfold.splitting.base.FoldSplitter.assign`.
         """
-        return super().assign(Y, self._named_clusters(X, groups))
+        cluster_of = self.clusters(X, groups)
+        fold_of = super().assign(Y, _named(cluster_of))
+        return self._separated(X, Y, cluster_of, fold_of, np.full(self.n_splits, 1 / self.n_splits))
 
     def train_test(
         self, Y: Any, test_size: float, groups: ArrayLike | None = None, *, X: Any = None
@@ -140,7 +152,11 @@ class SimilarityFolds(FoldSplitter):
         SplitError
             If the training or test samples would be empty, or for the reasons given in :meth:`assign`.
         """
-        return super().train_test(Y, test_size, self._named_clusters(X, groups))
+        cluster_of = self.clusters(X, groups)
+        _, test = super().train_test(Y, test_size, _named(cluster_of))
+        in_test = np.isin(np.arange(len(cluster_of)), test).astype(np.int64)
+        in_test = self._separated(X, Y, cluster_of, in_test, np.array([1 - test_size, test_size]))
+        return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
 
     def clusters(self, X: Any, groups: ArrayLike | None = None) -> np.ndarray:
         """Divide the samples into clusters of similar samples.
@@ -169,7 +185,8 @@ class SimilarityFolds(FoldSplitter):
             if groups is not None:
                 group_of = numbered(groups, points.shape[0], SplitError)[1]
                 points = _means(points, group_of)
-            largest = (self.size or 1 / (4 * self.n_splits)) * len(group_of)
+            usual = _SHARE_TO_SEPARATE if self.separation else _SHARE
+            largest = (self.size or usual / self.n_splits) * len(group_of)
             cluster_of = _bisected(points, np.bincount(group_of), largest, self._rng("clusters"))
         if (n_clusters := cluster_of.max() + 1) < self.n_splits:
             raise SplitError(
@@ -178,9 +195,27 @@ class SimilarityFolds(FoldSplitter):
             )
         return cluster_of[group_of]
 
-    def _named_clusters(self, X: Any, groups: ArrayLike | None) -> np.ndarray:
-        """Return names of clusters, which warnings on uneven folds contain."""
-        return np.char.add("cluster ", self.clusters(X, groups).astype(str))
+    def _separated(
+        self, X: Any, Y: Any, cluster_of: np.ndarray, fold_of: np.ndarray, proportions: np.ndarray
+    ) -> np.ndarray:
+        """Move and swap clusters so that folds are less similar."""
+        if not self.separation:
+            return fold_of
+        # Imported here because the module loads Numba.
+        from fairfold.splitting.group_folds import SIZE_SLACK, SizeBand, collapse_groups, exchange_groups
+
+        with one_thread_each():
+            points = _points(X, self.metric)
+            sums = sp.csr_array((np.ones(len(cluster_of)), (cluster_of, np.arange(len(cluster_of))))) @ points
+            products, lengths = sums @ sums.T, points.multiply(points) if sp.issparse(points) else points**2
+        similarity = (products.toarray() if sp.issparse(products) else products) / (lengths.sum() * len(cluster_of))
+        rows, row_of, _ = collapse_groups(labels_to_balance(Y), cluster_of, len(proportions))
+        start = np.empty(len(rows.weights), dtype=np.int64)
+        start[row_of] = fold_of
+        sizes, fair = np.bincount(start, rows.weights, len(proportions)), proportions * len(fold_of)
+        ends = np.minimum(sizes, (1 - SIZE_SLACK) * fair), np.maximum(sizes, (1 + SIZE_SLACK) * fair)
+        weight = self.separation * len(proportions)
+        return exchange_groups(rows, start, proportions, SizeBand(start, *ends), weight * similarity)[row_of]
 
     def _assign_split(self, X: Any, y: Any, groups: ArrayLike | None) -> np.ndarray:
         return self.assign(y, groups, X=X)
@@ -192,6 +227,8 @@ class SimilarityFolds(FoldSplitter):
         super()._check_parameters()
         if self.metric not in _POINTS:
             raise SplitError(f"metric: found {self.metric!r}. Use {' or '.join(map(repr, _POINTS))}.")
+        if not (isinstance(self.separation, Real) and 0 <= self.separation < np.inf):
+            raise SplitError(f"separation: found {self.separation!r}. Give 0, or a positive number such as 10.")
         if self.size is not None and not (isinstance(self.size, Real) and 0 < self.size <= 1 / self.n_splits):
             raise SplitError(f"size: found {self.size!r}. Give a share of at most {1 / self.n_splits:.2g}, or None.")
 
@@ -315,7 +352,7 @@ def _directions(X: Matrix) -> Matrix:
 
 
 def _ones(X: Matrix) -> Matrix:
-    return normalize((X > 0).astype(float))
+    return normalize(sp.csr_array(X > 0, dtype=float))  # Few positions of a fingerprint are 1.
 
 
 def _on_the_globe(X: Matrix) -> np.ndarray:
@@ -340,6 +377,11 @@ _POINTS: dict[str, Callable[..., Matrix]] = {
     "jaccard": _ones,
     "haversine": _on_the_globe,
 }
+
+
+def _named(cluster_of: np.ndarray) -> np.ndarray:
+    """Return names of clusters, which warnings on uneven folds contain."""
+    return np.char.add("cluster ", cluster_of.astype(str))
 
 
 def _means(points: Matrix, group_of: np.ndarray) -> Matrix:
