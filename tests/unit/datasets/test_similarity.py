@@ -44,11 +44,21 @@ def with_places():
     return replace(PLAIN, coordinates=places, left_out=left_out)
 
 
+def with_dates():
+    """Return a typed dataset with a category and a date, but no text."""
+    text = {"soil": TEXT["soil"], "day": [f"2024-0{month}-11" for month in RANDOM.integers(1, 9, N)]}
+    columns = TypedColumns.find(text, source="plants.csv")
+    X = np.hstack([PLAIN.X, columns.positions(text)])
+    TEXT.update(day=text["day"])
+    return replace(PLAIN, X=X, feature_names=(*FRAME, *columns.names), typed=columns)
+
+
 KINDS = {
     "numbers": lambda: PLAIN,
     "sparse": lambda: replace(PLAIN, X=sparse.csr_array(PLAIN.X)),
     "text": typed,
     "categories": categorical,
+    "dates": with_dates,
     "places": with_places,
 }
 
@@ -58,14 +68,19 @@ def test_the_same_rows_have_the_same_features(kind, tmp_path):
     data = KINDS[kind]()
     table = FRAME[["width", "height"]].assign(lat=np.arange(N), **TEXT, a="no label")
     table.to_csv(tmp_path / "new.csv", index=False)
-    X, new = comparable_features(data)[0], comparable_new_rows(data, tmp_path / "new.csv")
+    (X, metric), new = comparable_features(data), comparable_new_rows(data, tmp_path / "new.csv")
+    if kind in ("categories", "dates"):
+        assert metric == "gower" and X["soil"].tolist() == TEXT["soil"].tolist()
+        assert (X[["height", "width"]] == FRAME).all(axis=None)
+        pd.testing.assert_frame_equal(X, new, check_dtype=False)
+        return
     assert sparse.issparse(X) == sparse.issparse(new)
     np.testing.assert_allclose(*(each.toarray() if sparse.issparse(each) else each for each in (new, X)), atol=1e-9)
 
 
 def test_unknown_categories_are_missing_and_absent_columns_are_named(tmp_path):
     FRAME.assign(soil="ice").to_csv(tmp_path / "new.csv", index=False)
-    assert np.isnan(comparable_new_rows(categorical(), tmp_path / "new.csv")[:, 2:]).all()
+    assert (comparable_new_rows(categorical(), tmp_path / "new.csv")["soil"] == "").all()
     with pytest.raises(DataError, match=r"lacks 1 of the 3 columns that the study uses \(lat\)"):
         comparable_new_rows(with_places(), tmp_path / "new.csv")
     (tmp_path / "new.csv").write_text("height,width\n")

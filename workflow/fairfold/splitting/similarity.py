@@ -26,6 +26,7 @@ from fairfold.core.groups import numbered
 from fairfold.core.threads import one_thread_each
 from fairfold.errors import SplitError
 from fairfold.splitting.base import FoldSplitter
+from fairfold.splitting.gower import MixedRows, check_feature_weights
 from fairfold.splitting.iterative import IterativeStratification
 from fairfold.splitting.labels import Rows, labels_to_balance
 
@@ -47,7 +48,7 @@ class SimilarityFolds(FoldSplitter):
         Number of folds.
     random_state : int or None, default=None
         Seed. ``None`` draws a new seed at each call.
-    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "jaccard", "haversine", "gower"}, default="euclidean"
         Distance between samples:
 
         - ``"euclidean"``: Euclidean distance of standardized features. A missing feature is replaced by the mean.
@@ -55,6 +56,9 @@ class SimilarityFolds(FoldSplitter):
         - ``"jaccard"``: shared positions of ones, for fingerprints of molecules. Clusters are those of the cosine of
           the ones, which is almost proportional to the Tanimoto similarity of rows with equally many ones.
         - ``"haversine"``: distance on the globe. The features are latitude and longitude in degrees.
+        - ``"gower"``: distance of numbers and categories, see :func:`~fairfold.splitting.gower.gower_distances`.
+          Clusters are those of the squared differences of numbers, relative to their ranges, and of different
+          categories.
     size : float or None, default=None
         Largest share of the samples in a cluster, at most the share of a fold. Larger clusters make folds less similar
         and their labels less balanced. ``None`` is a quarter of a fold, or a fiftieth with `separation`.
@@ -62,6 +66,9 @@ class SimilarityFolds(FoldSplitter):
         Weight of the similarity between folds, relative to the balance of labels. 0 assigns clusters to folds by labels
         only. From about 5 on, similar clusters share a fold, which separates folds of small clusters at least as much
         as those of large ones, with more balanced labels.
+    feature_weights : array-like of shape (n_features,) or None, default=None
+        Importance of each feature, at least 0. Standardized features, words and ones are multiplied by it, as in CAST
+        (Meyer & Pebesma 2021). For ``"gower"``, it is the weight of each column. ``None`` weighs all equally.
     refine : {None, "anneal"}, default=None
         No effect: clusters are always refined by annealing, as all groups are.
     sweeps : int or None, default=None
@@ -82,6 +89,11 @@ class SimilarityFolds(FoldSplitter):
     M. Steinbach, G. Karypis & V. Kumar (2000), A comparison of document clustering techniques, KDD workshop on text
     mining.
 
+    H. Meyer & E. Pebesma (2021), Predicting into unknown space? Estimating the area of applicability of spatial
+    prediction models, Methods in Ecology and Evolution 12.
+
+    J. C. Gower (1971), A general coefficient of similarity and some of its properties, Biometrics 27.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,6 +110,7 @@ class SimilarityFolds(FoldSplitter):
     metric: str = "euclidean"
     size: float | None = None
     separation: float = 0.0
+    feature_weights: ArrayLike | None = None
 
     def assign(self, Y: Any, groups: ArrayLike | None = None, *, X: Any = None) -> np.ndarray:
         """Assign each sample to a test fold.
@@ -108,8 +121,8 @@ class SimilarityFolds(FoldSplitter):
             Labels, 0 or 1, or NaN if unmeasured.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample. Samples of a group stay in one fold.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. This argument is required.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Features. This argument is required. For Gower's distance, columns without numbers are categories.
 
         Returns
         -------
@@ -139,8 +152,8 @@ class SimilarityFolds(FoldSplitter):
             Share of the test samples, between 0 and 1.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample. Samples of a group stay together.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. This argument is required.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Features. This argument is required. For Gower's distance, columns without numbers are categories.
 
         Returns
         -------
@@ -163,8 +176,8 @@ class SimilarityFolds(FoldSplitter):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Features, as for :meth:`assign`.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample. Groups are divided by the mean of their samples.
 
@@ -180,7 +193,7 @@ class SimilarityFolds(FoldSplitter):
         """
         self._check_parameters()
         with one_thread_each():  # The order of sums must not depend on the number of threads.
-            points = _points(X, self.metric)
+            points = self._points(X)
             group_of = np.arange(points.shape[0])
             if groups is not None:
                 group_of = numbered(groups, points.shape[0], SplitError)[1]
@@ -205,7 +218,9 @@ class SimilarityFolds(FoldSplitter):
         from fairfold.splitting.group_folds import SIZE_SLACK, SizeBand, collapse_groups, exchange_groups
 
         with one_thread_each():
-            points = _points(X, self.metric)
+            points = self._points(X)
+            if self.metric == "haversine":
+                points = points - points.mean(axis=0)  # Otherwise, places in one country would hardly differ.
             sums = sp.csr_array((np.ones(len(cluster_of)), (cluster_of, np.arange(len(cluster_of))))) @ points
             products, lengths = sums @ sums.T, points.multiply(points) if sp.issparse(points) else points**2
         similarity = (products.toarray() if sp.issparse(products) else products) / (lengths.sum() * len(cluster_of))
@@ -217,6 +232,11 @@ class SimilarityFolds(FoldSplitter):
         weight = self.separation * len(proportions)
         return exchange_groups(rows, start, proportions, SizeBand(start, *ends), weight * similarity)[row_of]
 
+    def _points(self, X: Any) -> Matrix:
+        """Return samples as points whose Euclidean distances decide the clusters."""
+        found = _compared(X, self.metric, weights=self.feature_weights)
+        return found.points() if isinstance(found, MixedRows) else found
+
     def _assign_split(self, X: Any, y: Any, groups: ArrayLike | None) -> np.ndarray:
         return self.assign(y, groups, X=X)
 
@@ -225,8 +245,8 @@ class SimilarityFolds(FoldSplitter):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.metric not in _POINTS:
-            raise SplitError(f"metric: found {self.metric!r}. Use {' or '.join(map(repr, _POINTS))}.")
+        if self.metric not in (known := (*_POINTS, "gower")):
+            raise SplitError(f"metric: found {self.metric!r}. Use {' or '.join(map(repr, known))}.")
         if not (isinstance(self.separation, Real) and 0 <= self.separation < np.inf):
             raise SplitError(f"separation: found {self.separation!r}. Give 0, or a positive number such as 10.")
         if self.size is not None and not (isinstance(self.size, Real) and 0 < self.size <= 1 / self.n_splits):
@@ -238,11 +258,11 @@ def nearest_distances(X: Any, fold_of: np.ndarray, *, metric: str = "euclidean",
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Features.
     fold_of : ndarray of int of shape (n_samples,)
         Test fold of each sample. Samples with a negative number are only neighbors.
-    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "jaccard", "haversine", "gower"}, default="euclidean"
         Metric of :class:`SimilarityFolds`.
     random_state : int, default=0
         Seed that draws the samples of large data.
@@ -250,8 +270,8 @@ def nearest_distances(X: Any, fold_of: np.ndarray, *, metric: str = "euclidean",
     Returns
     -------
     ndarray of shape (n_tested,)
-        Euclidean distances, for the cosine and on the globe between points of the unit sphere. At most 2,000 samples of
-        each fold are compared with at most 20,000 others.
+        Gower's distances, or Euclidean ones, for the cosine and on the globe between points of the unit sphere. At most
+        2,000 samples of each fold are compared with at most 20,000 others.
 
     Raises
     ------
@@ -263,12 +283,12 @@ def nearest_distances(X: Any, fold_of: np.ndarray, *, metric: str = "euclidean",
     >>> nearest_distances([[0.0], [0.0], [2.0]], np.array([0, 1, 1])).round(2).tolist()
     [0.0, 0.0, 2.12]
     """
-    points, rng, found = _points(X, metric), np.random.default_rng(random_state), []
+    rows, rng, found = _compared(X, metric), np.random.default_rng(random_state), []
     with one_thread_each():
         for fold in range(fold_of.max() + 1):
-            tested, others = (np.flatnonzero(rows) for rows in (fold_of == fold, fold_of != fold))
+            tested, others = (np.flatnonzero(part) for part in (fold_of == fold, fold_of != fold))
             tested, others = _drawn(tested, _MOST_TESTED, rng), _drawn(others, _MOST_NEIGHBORS, rng)
-            found.append(pairwise_distances_argmin_min(points[tested], points[others])[1])
+            found.append(_nearest(rows[tested], rows[others]))
     return np.concatenate(found)
 
 
@@ -277,11 +297,11 @@ def distances_of_new(X: Any, new: Any, *, metric: str = "euclidean", random_stat
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Features of the table.
-    new : {array-like, sparse matrix} of shape (n_new, n_features)
+    new : {array-like, sparse matrix, DataFrame} of shape (n_new, n_features)
         Features of new samples. They are standardized as those of the table.
-    metric : {"euclidean", "cosine", "jaccard", "haversine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "jaccard", "haversine", "gower"}, default="euclidean"
         Metric of :class:`SimilarityFolds`.
     random_state : int, default=0
         Seed that draws the samples of large data.
@@ -302,13 +322,13 @@ def distances_of_new(X: Any, new: Any, *, metric: str = "euclidean", random_stat
     [0.5, 2.0]
     """
     rng = np.random.default_rng(random_state)
-    points, others = _points(new, metric, like=X), _points(X, metric)
+    rows, others = _compared(new, metric, like=X), _compared(X, metric)
     tested, others = (
         each[_drawn(np.arange(each.shape[0]), most, rng)]
-        for each, most in ((points, _MOST_TESTED), (others, _MOST_NEIGHBORS))
+        for each, most in ((rows, _MOST_TESTED), (others, _MOST_NEIGHBORS))
     )
     with one_thread_each():
-        return pairwise_distances_argmin_min(tested, others)[1]
+        return _nearest(tested, others)
 
 
 def _drawn(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -326,12 +346,28 @@ def _checked(X: Any) -> Matrix:
         raise SplitError(f"X: {error} Give numbers, for example by fairfold.features.TableEncoder.") from None
 
 
-def _points(X: Any, metric: str, like: Any = None) -> Matrix:
-    """Return samples as points, whose features are standardized like those of other samples, or by themselves."""
+def _compared(X: Any, metric: str, *, like: Any = None, weights: ArrayLike | None = None) -> Matrix | MixedRows:
+    """Return samples as points or rows that are compared, scaled like other samples or by themselves."""
+    if metric == "gower":
+        return MixedRows.of(X, like=like, weights=weights)
     X = _checked(X)
-    if metric != "euclidean":
-        return _POINTS[metric](X)
-    return _standardized(X, X if like is None else _checked(like))
+    if metric == "haversine" and weights is not None:
+        raise SplitError("feature_weights: coordinates cannot be weighted. Use None, or another metric.")
+    if metric == "euclidean":
+        X = _standardized(X, X if like is None else _checked(like))
+    elif metric == "jaccard":
+        X = sp.csr_array(X > 0, dtype=float)  # Few positions of a fingerprint are 1.
+    if weights is not None:
+        weights = check_feature_weights(weights, X.shape[1])
+        X = sp.csr_array(X @ sp.diags_array(weights)) if sp.issparse(X) else X * weights
+    return _POINTS[metric](X)
+
+
+def _nearest(tested: Any, others: Any) -> np.ndarray:
+    """Return the distance of each tested row to the nearest other row."""
+    if isinstance(tested, MixedRows):
+        return tested.nearest(others)
+    return pairwise_distances_argmin_min(tested, others)[1]
 
 
 def _standardized(X: Matrix, like: Matrix) -> Matrix:
@@ -351,10 +387,6 @@ def _directions(X: Matrix) -> Matrix:
     return normalize(X if sp.issparse(X) else np.nan_to_num(X))
 
 
-def _ones(X: Matrix) -> Matrix:
-    return normalize(sp.csr_array(X > 0, dtype=float))  # Few positions of a fingerprint are 1.
-
-
 def _on_the_globe(X: Matrix) -> np.ndarray:
     """Return points of the unit sphere. Their distance grows with the distance on the globe."""
     if X.shape[1] != 2:
@@ -372,9 +404,9 @@ def _on_the_globe(X: Matrix) -> np.ndarray:
 
 
 _POINTS: dict[str, Callable[..., Matrix]] = {
-    "euclidean": _standardized,
+    "euclidean": lambda X: X,
     "cosine": _directions,
-    "jaccard": _ones,
+    "jaccard": _directions,
     "haversine": _on_the_globe,
 }
 
