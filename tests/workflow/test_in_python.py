@@ -62,8 +62,10 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path, monkeypatch):
         fairfold.study(np.zeros((60, 2, 2)), Y)
     with pytest.raises(DataError, match="coordinates have 3 columns"):
         fairfold.study(X, Y, coordinates=np.zeros((60, 3)))
-    with pytest.raises(DataError, match="coordinates of new samples are not known"):
+    with pytest.raises(DataError, match="the new samples have no coordinates, but the others do"):
         fairfold.study(X, Y, predict_on=X, coordinates=np.zeros((60, 2)))
+    with pytest.raises(DataError, match="predict_on has 60 samples and 5 coordinates"):
+        fairfold.study(X, Y, predict_on=(X, np.zeros((5, 2))), coordinates=np.zeros((60, 2)))
     with pytest.raises(DataError, match="hold_out certifies the final model, which needs a folder"):
         fairfold.study(X, Y, hold_out=0.2)
     with pytest.raises(DataError, match=r"groups has 2 columns\. Give one value per sample"):
@@ -111,6 +113,10 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         fairfold.study(X, Y, predict_on=X[:5], directory=tmp_path)
     assert chosen[1].predict_on == str(tmp_path / "new.parquet") and len(read(tmp_path / "new.parquet").values) == 5
+    with pytest.raises(FileNotFoundError):
+        fairfold.study(X, Y, predict_on=(X[:3], places[:3]), coordinates=places, directory=tmp_path)
+    columns = read(tmp_path / "new.parquet").columns
+    assert chosen[2].predict_on == chosen[1].predict_on and set(chosen[2].coordinates) < {*columns}
     table = read(tmp_path / "table.parquet", labels=lambda columns: ["a", "b"], categorical={"word": True})
     assert table.text["land"].tolist() == X["land"].tolist() and table.text["word"].tolist() == X["word"].tolist()
     np.testing.assert_array_equal(table.values[:, table.columns.index("height")], X["height"])

@@ -46,7 +46,7 @@ def study(
     n_jobs: int | None = None,
     hold_out: float | None = None,
     elsewhere: bool = False,
-    predict_on: pd.DataFrame | ArrayLike | None = None,
+    predict_on: pd.DataFrame | ArrayLike | tuple[pd.DataFrame | ArrayLike, ArrayLike] | None = None,
     coordinates: ArrayLike | None = None,
     directory: str | os.PathLike[str] | None = None,
 ) -> Answer:
@@ -82,9 +82,9 @@ def study(
         `directory`.
     elsewhere : bool, default=False
         Whether to score the best models on samples unlike the training samples, too, in folds of whole clusters.
-    predict_on : {DataFrame, array-like} of shape (n_new, n_features), default=None
+    predict_on : {DataFrame, array-like} of shape (n_new, n_features), pair or None, default=None
         New samples with the columns of `X`. The best models are also scored on samples as far from the training samples
-        as these. Implies `elsewhere`, and cannot be combined with `coordinates`.
+        as these. Implies `elsewhere`. With `coordinates`, a pair of the new samples and their coordinates.
     coordinates : array-like of shape (n_samples, 2), default=None
         Latitude and longitude of each sample in degrees, by which these clusters are made.
     directory : str or path-like, default=None
@@ -119,13 +119,9 @@ def study(
 
     if hold_out is not None and directory is None:
         raise DataError("study: hold_out certifies the final model, which needs a folder. Give directory, too.")
-    if predict_on is not None and coordinates is not None:
-        raise DataError(
-            "study: coordinates of new samples are not known. Use `fairfold study --predict-on` with files, or leave "
-            "out predict_on or coordinates."
-        )
     if n_jobs is not None and n_jobs != -1 and n_jobs < 1:
         raise DataError(f"study: n_jobs is {n_jobs}. Give a number of cores, or -1 for all.")
+    new = None if predict_on is None else _new_table(predict_on, has_coordinates=coordinates is not None)
     table, columns = _table(X, Y, groups, sample_weight, coordinates)
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
@@ -134,9 +130,9 @@ def study(
         folder = Path(directory or stack.enter_context(tempfile.TemporaryDirectory(prefix="fairfold-"))).absolute()
         path = folder / f"{_NAME}.parquet"
         _write(table, path)
-        if predict_on is not None:
-            _write(_frame(predict_on, "predict_on", "x"), new := folder / f"{_NEW}.parquet")
-            columns["predict_on"] = str(new)
+        if new is not None:
+            _write(new, new_path := folder / f"{_NEW}.parquet")
+            columns["predict_on"] = str(new_path)
         options = parser.parse_args(["study", str(path), f"--directory={folder}"])
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
         chosen |= {
@@ -183,9 +179,7 @@ def _table(
         raise DataError(f"study: {wide[0]} has {of_samples[wide[0]][1].shape[1]} columns. Give one value per sample.")
     parts = [features, labels, *(frame.set_axis([name], axis=1) for name, frame in of_samples.values())]
     if coordinates is not None:
-        parts.append(_frame(np.asarray(coordinates), "coordinates", f"{_COORDINATE} "))
-        if parts[-1].shape[1] != 2:
-            raise DataError(f"study: coordinates have {parts[-1].shape[1]} columns. Give latitude and longitude.")
+        parts.append(_places(coordinates))
     if len(lengths := {len(part) for part in parts}) > 1:
         raise DataError(f"study: expected the same number of rows in all arrays, found {sorted(lengths)}.")
     table = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
@@ -201,6 +195,28 @@ def _table(
     columns |= {} if coordinates is None else {"coordinates": [*parts[-1]]}
     columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
     return table, columns
+
+
+def _places(coordinates: ArrayLike) -> pd.DataFrame:
+    found = _frame(np.asarray(coordinates), "coordinates", f"{_COORDINATE} ")
+    if found.shape[1] != 2:
+        raise DataError(f"study: coordinates have {found.shape[1]} columns. Give latitude and longitude.")
+    return found
+
+
+def _new_table(predict_on: Any, *, has_coordinates: bool) -> pd.DataFrame:
+    """Return new samples, with their coordinates if the samples of the study have some."""
+    if not has_coordinates:
+        return _frame(predict_on, "predict_on", "x")
+    if not (isinstance(predict_on, tuple) and len(predict_on) == 2):
+        raise DataError(
+            "study: the new samples have no coordinates, but the others do. Give predict_on=(X_new, coordinates_new), "
+            "or leave out coordinates."
+        )
+    features, places = _frame(predict_on[0], "predict_on", "x"), _places(predict_on[1])
+    if len(features) != len(places):
+        raise DataError(f"study: predict_on has {len(features)} samples and {len(places)} coordinates. Give one each.")
+    return pd.concat([features.reset_index(drop=True), places], axis=1)
 
 
 def _check_order(arrays: dict[str, Any]) -> None:
