@@ -64,8 +64,8 @@ class SimilarityFolds(FoldSplitter):
         and their labels less balanced. ``None`` is a quarter of a fold, or a fiftieth with `separation`.
     separation : float, default=0.0
         Weight of the similarity between folds, relative to the balance of labels. 0 assigns clusters to folds by labels
-        only. From about 5 on, similar clusters share a fold, which separates folds of small clusters at least as much
-        as those of large ones, with more balanced labels.
+        only. From about 5 on, similar clusters share a fold. With 10, folds of small clusters are about as dissimilar
+        as those of the largest clusters, with more balanced labels and more even sizes.
     feature_weights : array-like of shape (n_features,) or None, default=None
         Importance of each feature, at least 0. Standardized features, words and ones are multiplied by it, as in CAST
         (Meyer & Pebesma 2021). For ``"gower"``, it is the weight of each column. ``None`` weighs all equally.
