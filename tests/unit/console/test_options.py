@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import shlex
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from fairfold.__main__ import main
+from fairfold.console.options import stanza_of
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -61,6 +63,11 @@ def test_messages_of_a_study_name_options(options, sentence, tmp_path, capsys):
     assert main(["study", str(CASES / "train.csv"), "-d", str(tmp_path / "s"), "--labels", "label_", *options]) == 1
     error = capsys.readouterr().err
     assert sentence in error and "config." not in error
+
+
+@pytest.mark.parametrize("pattern", ["label_*", "label[_]"])
+def test_a_pattern_of_labels_is_no_prefix(pattern):
+    assert stanza_of(argparse.Namespace(labels=[pattern]), "my.csv")["labels"] == {"names": [pattern]}
 
 
 def test_options_of_dates_and_hierarchies_are_written(tmp_path, monkeypatch):

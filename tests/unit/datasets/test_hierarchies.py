@@ -71,6 +71,11 @@ def test_terms_between_labels_join_them_and_labels_may_be_names(file):
     assert read_hierarchy(file(OBO), ["leaf", "T:9", "far"]).edges.tolist() == [[0, 1]]
 
 
+def test_the_name_of_a_label_is_not_its_prefix(file):
+    with pytest.raises(DataError, match="unknown term 'go_leaf'"):
+        read_hierarchy(file(OBO), ["go_leaf"], prefixes=["go_leaf"])
+
+
 def test_relations_are_is_a_and_part_of(file):
     labels = ["T:2", "T:1", "T:3", "T:4"]
     assert read_hierarchy(file(OBO), labels).edges.tolist() == [[0, 1], [0, 2]]

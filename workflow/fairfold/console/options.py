@@ -197,7 +197,8 @@ def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
     """
     chosen = {name: value for name, value in vars(options).items() if value not in (None, [])}
     first, *others = options.labels
-    is_prefix = not others and not first[-1:].isalnum()  # A name such as T1 may be a column.
+    # A name such as T1 may be a column, and label_* is a pattern.
+    is_prefix = not others and not first[-1:].isalnum() and first[-1:] not in "*?]"
     labels: dict[str, Any] = {"prefix": first} if is_prefix else {"names": options.labels}
     labels |= {key: chosen[key] for key in ("hierarchy", "propagate", "presence") if key in chosen}
     keys = (*COLUMN_KEYS, *STATE_KEYS)

@@ -104,7 +104,7 @@ class Terms:
         known |= {term: term for term in self.names}
         label_of: dict[str, str] = {}
         for label in labels:
-            spellings = [label, *(label.removeprefix(prefix) for prefix in prefixes)]
+            spellings = [label, *(label.removeprefix(prefix) for prefix in prefixes if prefix != label)]
             term = next((known[name] for name in spellings if name in known), None)
             if term is None:
                 raise DataError(f"{self.source}: label {label!r} {self._why_not(spellings)}")

@@ -505,7 +505,7 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     if not entry.hierarchy:
         return data
     path, names = entry.hierarchy["hierarchy"], data.label_names
-    prefixes = entry.labels.get("names", [entry.labels.get("prefix", "")])
+    prefixes = [name.removesuffix("*") for name in entry.labels.get("names", [entry.labels.get("prefix", "")])]
     hierarchy = read_hierarchy(path, names, prefixes=prefixes)
     if (violation := hierarchy.first_violation(data.Y)) is None:
         return dataclasses.replace(data, hierarchy=hierarchy)
