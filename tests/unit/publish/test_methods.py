@@ -56,12 +56,14 @@ def test_methods_state_what_ran(make_facts):
 def test_a_hierarchy_is_stated(make_facts):
     facts = make_facts()
     assert "hierarchy" not in text_of(facts).replace("Except in a hierarchy of labels", "")
+    assert "on them and on the other labels" in text_of(facts)
     labels = facts.study.data.own["plants"].labels
     labels.hierarchy, labels.propagate = "above.csv", True
     facts.memo.clear()
     text = text_of(facts)
     assert "The labels of plants form a hierarchy: a sample with a label has all labels above it. Labels above" in text
     assert "no label is more probable than a label above it" in text and "[@obozinski2008]" in text
+    assert "on them and on the other labels" not in text
     assert "Positives were hidden from the lowest labels up" in text and "[@clark2013]" not in text
 
 

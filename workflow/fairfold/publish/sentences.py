@@ -216,7 +216,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "name": name,
         "suffix": _suffix(name, facts),
         "is_own": name in facts.own,
-        "hierarchy": name in facts.own and own.labels.hierarchy,
+        "hierarchy": _hierarchy_of(name, facts),
         "folds": facts.of(facts.folds, name),
         "is_all_tested": _is_all_tested(name, facts),
         "curve": _curve(name, facts),
@@ -258,6 +258,11 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
 def _own(name: str, facts: Facts) -> OwnDataset:
     """Return the settings of a dataset of the user; of a dataset of the catalog, settings without values."""
     return facts.own.get(name) or OwnDataset.model_construct()
+
+
+def _hierarchy_of(name: str, facts: Facts) -> str:
+    """Return the file with the hierarchy of the labels; empty without one."""
+    return (facts.own[name].labels.hierarchy or "") if name in facts.own else ""
 
 
 def _clustered_by(name: str, facts: Facts) -> str:
@@ -382,7 +387,8 @@ def _by_labels(facts: Facts) -> dict[str, list[str]]:
         "not_complete": [name for name, state in states.items() if state != "complete"],
         "unknown": [name for name, state in states.items() if state == "unknown"],
         "bounded": [name for name, state in states.items() if state == "unknown" and name not in facts.checked],
-        "rate_estimated": [name for name in states if _is_rate_estimated(name, facts)],
+        "rate_estimated": (own_rates := [name for name in states if _is_rate_estimated(name, facts)]),
+        "asks_others": [name for name in own_rates if not _hierarchy_of(name, facts)],
         "estimated": estimated,
         "as_given": [name for name in states if name not in estimated],
         "corrected_finals": [name for name in corrected if facts.finals[name].endswith("+")],
