@@ -265,3 +265,16 @@ def test_symmetric_trees_of_large_data_may_have_more_rounds():
     boosting = MultilabelBoosting(kind="symmetric")
     assert boosting.most_rounds(LARGE) >= 4 * boosting.most_rounds(LARGE - 1)
     assert MultilabelBoosting(kind="symmetric", max_rounds=7).most_rounds(LARGE) == 7
+
+
+def test_rare_labels_choose_more_splits_on_large_data(monkeypatch):
+    """A label with 2.5 % positives depends on the last feature, and common labels depend on the others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 6))
+    Y = (X + rng.logistic(size=X.shape) / 4 > [0, 0, 0, 0, 0, 2]).astype(np.int8)
+    splits = []
+    for large in (1001, 1000):
+        monkeypatch.setattr("fairfold.forests.boosting.LARGE", large)
+        trees = MultilabelBoosting(kind="symmetric", max_rounds=40, n_splits=2).fit(X, Y).trees_
+        splits.append(np.sum(trees.feature_ == 5))
+    assert splits[1] > 5 * splits[0]

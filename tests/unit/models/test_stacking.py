@@ -188,3 +188,28 @@ def test_large_data_have_other_members_with_fewer_trees(data, monkeypatch):
     assert stack.weights_.sum() == pytest.approx(1) and stack.predict_proba(X).shape == truth.shape
     monkeypatch.setattr("fairfold.models.stacking.LARGE", 1501)
     assert len(stack.fit(X, truth).estimators_) == 1
+
+
+def test_members_of_large_data_are_fitted_only_if_they_have_weight_on_a_sample(data, monkeypatch):
+    """The labels are nearly linear. A stump has no weight beside a logistic regression, and the reverse is not true."""
+    X, truth, _ = data
+    monkeypatch.setattr("fairfold.models.stacking.LARGE", 1500)
+    logistic, stump = members()[0], ("stump", DecisionTreeClassifier(max_depth=1))
+    fitted_on = []
+
+    class Counting(DecisionTreeClassifier):
+        def fit(self, X, y, **more):
+            fitted_on.append(len(X))
+            return super().fit(X, y, **more)
+
+    counting = ("stump", Counting(max_depth=1))
+    stack = StackedClassifier([stump], of_large=[logistic, counting], random_state=0).fit(X, truth)
+    assert [type(each) for each in stack.estimators_] == [MultiOutputClassifier]
+    assert max(fitted_on) == 750
+    stack = StackedClassifier([stump], of_large=[stump, logistic], random_state=0).fit(X, truth)
+    assert len(stack.estimators_) == 2 and stack.weights_[1] > 0.5
+    groups = np.arange(1500) // 3
+    stack = StackedClassifier([stump], of_large=[logistic, counting], random_state=0).fit(X, truth, groups=groups)
+    assert len(stack.estimators_) == 1
+    stack = StackedClassifier([logistic], of_large=[logistic, stump], minutes=1000, random_state=0)
+    assert len(stack.fit(X, truth).estimators_) == 1

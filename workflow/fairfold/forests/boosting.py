@@ -11,7 +11,9 @@ folds advance together, and boosting stops when the likelihood of the held-out s
 trains for the same number of rounds on all samples. Features are ranked once for all models.
 
 Symmetric trees (:mod:`fairfold.forests.symmetric`) find interactions that other trees miss. At most ``MOST_DRAWN``
-samples and ``MOST_FEATURES`` features choose a split, and Newton steps use all samples.
+samples and ``MOST_FEATURES`` features choose a split, and Newton steps use all samples. Common labels have the largest
+residuals and would choose nearly all splits. From ``LARGE`` samples on, residuals are therefore divided by the square
+root of the standard deviation of their label before a symmetric tree is grown.
 
 Leaves of a few samples overfit large data. From ``LARGE`` samples on, the leaf size and the number of features per
 split of other trees are therefore chosen by held-out likelihood on a subsample, where leaves hold the same share of the
@@ -63,6 +65,7 @@ MOST_LEVELS = 6
 MOST_DRAWN = 8000
 MOST_FEATURES = 100
 SMOOTHING = 10.0
+SCALING = 0.5  # For symmetric trees of large data: power of the standard deviation of a label that divides residuals.
 
 
 @dataclass(eq=False, repr=False)
@@ -367,6 +370,8 @@ class _Run:
         # Single precision reads half of the memory. Small data keep double precision.
         dtype = np.float32 if len(Y) >= LARGE else np.float64
         self._Y, self.log_odds = Y.astype(dtype, copy=False), np.tile(self.base.astype(dtype), (len(Y), 1))
+        p, power = expit(self.base), -SCALING / 2 if is_symmetric and len(Y) >= LARGE else 0.0
+        self._scale = ((p * (1 - p)) ** power).astype(dtype)
         dtype = np.float64 if growth.leaf_share is None and not is_symmetric else np.float32
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES), dtype=dtype)
         self._unmeasured = ~(Y >= 0)
@@ -376,16 +381,16 @@ class _Run:
         """Run further rounds; append their trees to ``trees``, with Newton steps as node values."""
         n_labels = self._Y.shape[1]
         for _ in range(rounds):
-            proba, residuals = _expit(self.log_odds), self._residuals[:, :n_labels]
-            np.subtract(self._Y, proba, out=residuals, casting="same_kind")
+            proba = _expit(self.log_odds)
+            _scaled_residuals(self._Y, proba, self._scale, self._residuals)
             if self._has_unmeasured:  # Unmeasured labels have no curvature and no residual.
-                proba[self._unmeasured] = residuals[self._unmeasured] = 0
+                proba[self._unmeasured] = self._residuals[:, :n_labels][self._unmeasured] = 0
             nodes, weights, leaf_of = self._grow_tree(next(self._seeds))
             steps = np.zeros((len(weights), n_labels))
             of_leaves = self._pool.samples, self.weights, leaf_of
             newton_steps(self._residuals, proba, *of_leaves, self._rate, self._l2, steps)
-            steps = steps.astype(np.float32)
-            self.log_odds += np.take(steps, leaf_of, axis=0)
+            steps = (steps / self._scale).astype(np.float32)
+            _add_steps(steps, leaf_of, self.log_odds)
             if trees is not None:
                 trees.append((nodes, weights, steps))
 
@@ -409,8 +414,11 @@ def _expit(log_odds: np.ndarray) -> np.ndarray:
     """Compute probabilities. In single precision, NumPy's exponential function is vectorized, unlike expit."""
     if log_odds.dtype == np.float64:
         return expit(log_odds)
+    proba = np.negative(log_odds)
     with np.errstate(over="ignore"):  # An infinite exponential gives the probability 0.
-        return 1 / (1 + np.exp(-log_odds))
+        np.exp(proba, out=proba)
+    proba += 1
+    return np.divide(1, proba, out=proba)
 
 
 def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -420,6 +428,21 @@ def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """
     n_measured = weights @ (Y >= 0)
     return logit((weights @ (Y == 1) + 0.5) / (np.where(n_measured > 0, n_measured, len(Y)) + 1))
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _scaled_residuals(Y, proba, scale, residuals):  # noqa: ANN001, ANN202
+    for row in range(len(Y)):
+        for label in range(Y.shape[1]):
+            residuals[row, label] = (Y[row, label] - proba[row, label]) * scale[label]
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _add_steps(steps, leaf_of, log_odds):  # noqa: ANN001, ANN202
+    for row in range(len(log_odds)):
+        leaf = leaf_of[row]
+        for label in range(log_odds.shape[1]):
+            log_odds[row, label] += steps[leaf, label]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")

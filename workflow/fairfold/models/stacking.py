@@ -26,9 +26,10 @@ from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix, are_counts, stored_cells
 from fairfold.core.compiled import njit
-from fairfold.core.groups import SampleMetadata
+from fairfold.core.groups import SampleMetadata, random_parts
 from fairfold.core.probabilities import FLOOR
 from fairfold.core.samples import DropTrainingDataMixin
+from fairfold.core.seeds import seed_for
 from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, LabelFrequency, check_binary, check_weights
@@ -50,6 +51,8 @@ _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fi
 _LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
 LEAST_WEIGHT = 0.07
 """Weight of a substitute from which the member that it stands for is worth its run time."""
+_TRIED_ON = 2000  # minimum number of samples for trying a member of large data
+_LEAST_TRIED_WEIGHT = 0.01
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
@@ -67,7 +70,8 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         ``estimators``.
     of_large : sequence of (str, estimator object) or None, default=None
         Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
-        in inverse proportion to the samples. None uses ``estimators``.
+        in inverse proportion to the samples. Members after the first are tried on at least 2,000 random samples, and
+        those with hardly any weight are left out, unless ``minutes`` is given. None uses ``estimators``.
     of_terms : sequence of (str, estimator object), default=()
         Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given, or
         if the features are counts; see :func:`~fairfold.core.arrays.are_counts`.
@@ -161,12 +165,18 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
             raise ModelError("estimators is empty. Provide at least one classifier.")
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fit_member = partial(self._fit_member, Y=Y, seed=seed, samples=SampleMetadata(groups, weights))
+        samples = SampleMetadata(groups, weights)
+        fit_member = partial(self._fit_member, Y=Y, seed=seed, samples=samples)
         is_text = by_terms is not None
         substitutes = dict(self.of_text) if is_text and estimators is self.estimators else {}
         members = [(by_terms, each, None) for _, each in self.of_terms] if is_text else []
         members += [(X, substitutes.get(name, each), each) for name, each in estimators]
-        fitted = [fit_member(features, each) for features, each, _ in members]
+        are_tried = estimators is not self.estimators and not sparse.issparse(Y) and self.minutes is None
+        n_first = len(members) - len(estimators) + 1 if are_tried else len(members)
+        fitted = [fit_member(features, each) for features, each, _ in members[:n_first]]
+        if others := members[n_first:]:
+            members[n_first:] = self._worth_fitting(others, [unseen for *_, unseen in fitted], Y, seed, samples)
+            fitted += [fit_member(features, each) for features, each, _ in members[n_first:]]
         self.weights_ = pool_weights(Y, [unseen for *_, unseen in fitted], weights)
         for number, (features, used, wanted) in enumerate(members):
             if wanted is not None and wanted is not used and self.weights_[number] >= LEAST_WEIGHT:
@@ -202,6 +212,18 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         del P
         release_memory()
         return fitted, calibration, unseen
+
+    def _worth_fitting(
+        self, members: list[tuple], first: list[np.ndarray], Y: np.ndarray, seed: int, samples: SampleMetadata
+    ) -> list[tuple]:
+        """Select the members that have weight beside the first ones if they are fitted to a sample of large data."""
+        n_parts = max(len(Y) // _TRIED_ON, 2)
+        _, rows = next(iter(random_parts(len(Y), n_parts, samples.groups, seed_for(seed, "trial"))))
+        some = samples.for_training(rows)
+        tried = [self._fit_member(X[rows], each, Y=Y[rows], seed=seed, samples=some)[2] for X, each, _ in members]
+        weights = pool_weights(Y[rows], [*(unseen[rows] for unseen in first), *tried], some.weights)
+        found = zip(members, weights[len(first) :], strict=True)
+        return [member for member, weight in found if weight >= _LEAST_TRIED_WEIGHT]
 
     def _by_kind(self, X: Matrix) -> tuple[Matrix | None, Matrix]:
         """Separate the frequencies of terms, if there are any, from the other features. Counts are both."""

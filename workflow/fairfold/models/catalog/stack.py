@@ -18,10 +18,11 @@ def make(n_trees: int = N_TREES, max_levels: int = MAX_LEVELS, **options: Any) -
     """Create an unfitted pool of forests, boosting of two kinds, and kernel ridge regression.
 
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
-    improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
-    little there for most of the run time. Boosting with symmetric trees finds interactions that other members miss.
-    Ridge regression on the frequencies of terms is an additional member for tables with text and for sparse counts. The
-    forest has one level there unless trees have weight, because more levels take most of the run time.
+    improve the scores there. Boosting with symmetric trees finds interactions that other members miss. For large data,
+    it comes first, others are left out if they have hardly any weight when they are tried on a sample, and the forest
+    has one level, because it gains little there for most of the run time. Ridge regression on the frequencies of terms
+    is an additional member for tables with text and for sparse counts. The forest has one level there unless trees have
+    weight, because more levels take most of the run time.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def make(n_trees: int = N_TREES, max_levels: int = MAX_LEVELS, **options: Any) -
     return StackedClassifier(
         [forests, boosting, kernel_ridge, symmetric],
         of_many=of_many,
-        of_large=[boosting, kernel_ridge, ("forests", few_trees), symmetric],
+        of_large=[symmetric, boosting, kernel_ridge, ("forests", few_trees)],
         of_terms=[("text ridge", TextRidge())],
         of_text=[("forests", few_trees)],
         **options,
@@ -77,7 +78,8 @@ SPECS = (
         additions={
             "of_terms": ", for text or sparse counts also of ridge regression on the frequencies of terms, and with a "
             "forest of one level if trees have little weight",
-            "of_large": ", with a forest of one level from 5,000 samples on",
+            "of_large": ", from 5,000 samples on with a forest of one level and without members that have hardly any "
+            "weight when they are fitted to about 2,000 samples",
             "of_many": ", or with more than 128 labels of a forest and ridge regression",
         },
         traits=("pool", "placed gaps", "filled gaps", SINGLE, "kernel ridge", *OUT_OF_BAG, *_CHOSEN),
