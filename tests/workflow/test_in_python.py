@@ -114,6 +114,7 @@ def test_columns_keep_their_types(data, tmp_path, monkeypatch):
         fairfold.study(X, Y, predict_on=X[:5], directory=tmp_path)
     assert chosen[1].predict_on == str(tmp_path / "new.parquet") and len(read(tmp_path / "new.parquet").values) == 5
     with pytest.raises(FileNotFoundError):
+        places = of_samples["coordinates"]
         fairfold.study(X, Y, predict_on=(X[:3], places[:3]), coordinates=places, directory=tmp_path)
     columns = read(tmp_path / "new.parquet").columns
     assert chosen[2].predict_on == chosen[1].predict_on and set(chosen[2].coordinates) < {*columns}
