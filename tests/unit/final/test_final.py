@@ -467,7 +467,7 @@ def test_missing_columns_count_as_empty_if_that_is_allowed(final, table, tmp_pat
         final.predict(table.drop(columns=["a", "c"]), allow_missing=True)["probability"], expected
     )
     empty = table.assign(a=np.nan)
-    with pytest.raises(DataError, match=r"1 columns are empty in all rows \(a\).* \(--allow-missing\)"):
+    with pytest.raises(DataError, match=r"1 column is empty in all rows \(a\).* \(--allow-missing\)"):
         final.predict(empty)
     assert final.predict(empty, allow_missing=True)["probability"].notna().all(axis=None)
     with pytest.raises(DataError, match="lacks 4 of the 4"):
@@ -846,11 +846,11 @@ def test_a_column_that_is_empty_throughout_is_refused_unless_training_had_gaps(t
         new = tmp_path / "new.csv"
         for text, column in (("x,color\n,red\n,blue\n", "x"), ("x,color\n1,\n2,NA\n", "color")):
             new.write_text(text)
-            with pytest.raises(DataError, match=rf"1 columns are empty in all rows \({column}\)"):
+            with pytest.raises(DataError, match=rf"1 column is empty in all rows \({column}\)"):
                 predict_file(full, new, tmp_path / "found.csv", rows_at_once=1)
             assert not (tmp_path / "found.csv").exists()
             assert predict_file(gaps, new, tmp_path / "out.csv") == 2
-            with pytest.raises(DataError, match=rf"^the table: 1 columns are empty in all rows \({column}\)"):
+            with pytest.raises(DataError, match=rf"^the table: 1 column is empty in all rows \({column}\)"):
                 full.predict(pd.read_csv(new))
             assert len(gaps.predict(pd.read_csv(new))["decision"]) == 2
         new.write_text("x,color\n,\n1,red\n")

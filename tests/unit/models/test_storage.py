@@ -159,6 +159,8 @@ def test_trees_that_do_not_end_are_refused(saved, tmp_path):
 def test_other_files_are_refused_in_one_sentence(tmp_path, data):
     (tmp_path / "text").write_text("label\n1\n")
     (tmp_path / "list.skops").write_bytes(dumped([1, 2]))
+    with pytest.raises(ModelError, match=r"is a folder\. Name the file"):
+        load_model(tmp_path)
     for name, sentence in (("text", "is not"), ("missing", "missing"), ("list.skops", "is not a saved model")):
         with pytest.raises(ModelError, match=sentence):
             load_model(tmp_path / name)

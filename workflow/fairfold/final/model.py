@@ -26,7 +26,17 @@ from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.new_rows import TrainingColumns, learned_from
-from fairfold.errors import MOST_NAMES, DataError, ModelError, check_name, first_sentence, quoted, same_for, shortened
+from fairfold.errors import (
+    MOST_NAMES,
+    DataError,
+    ModelError,
+    check_name,
+    count,
+    first_sentence,
+    quoted,
+    same_for,
+    shortened,
+)
 from fairfold.evaluation.certified import COLUMNS as OF_CURVES
 from fairfold.evaluation.certified import Certified
 from fairfold.evaluation.fold_scores import labels_for
@@ -498,9 +508,10 @@ class FinalModel(TrainingColumns):
         """
         wrong = [name for name in empty if self.incomplete is not None and name not in self.incomplete]
         if wrong:
+            are, them = ("is", "it") if len(wrong) == 1 else ("are", "them")
             raise DataError(
-                f"{source}: {len(wrong)} columns are empty in all rows ({shortened(wrong, 5)}), but had no empty cell "
-                "in the training table. Fill them in, or accept empty columns (--allow-missing)."
+                f"{source}: {count(len(wrong), 'column')} {are} empty in all rows ({shortened(wrong, 5)}), but had no "
+                f"empty cell in the training table. Fill {them} in, or accept empty columns (--allow-missing)."
             )
 
     def _samples(

@@ -122,6 +122,8 @@ def load_model(path: str | Path) -> ClassifierMixin:
     from sklearn.exceptions import InconsistentVersionWarning
     from skops import io as skops
 
+    if Path(path).is_dir():
+        raise ModelError(f"{path} is a folder. Name the file of the model, or use fairfold.final.load_final.")
     try:
         data = Path(path).read_bytes()
         _check_size(data)
