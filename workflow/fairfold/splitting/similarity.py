@@ -56,8 +56,8 @@ class SimilarityFolds(FoldSplitter):
         - ``"jaccard"``: shared positions of ones, for fingerprints of molecules. Clusters are those of the cosine of
           the ones, which is almost proportional to the Tanimoto similarity of rows with equally many ones.
         - ``"haversine"``: distance on the globe. The features are latitude and longitude in degrees.
-        - ``"gower"``: distance of numbers and categories, see :func:`~fairfold.splitting.gower.gower_distances`.
-          Clusters are those of the squared differences of numbers, relative to their ranges, and of different
+        - ``"gower"``: mean over columns of differences of numbers, relative to their ranges, and of categories, 0 or 1.
+          Missing cells are left out. Clusters are those of the squared differences of numbers, and of different
           categories.
     size : float or None, default=None
         Largest share of the samples in a cluster, at most the share of a fold. Larger clusters make folds less similar
