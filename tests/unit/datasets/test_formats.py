@@ -169,10 +169,10 @@ class TestCSV:
         message = message_of(read_csv, write("a.csv", f"x,k\n1,{cell}\n"), text_columns=["k"], missing="gap")
         assert f"data row 1 (line 2), column 'k': found '{cell}', but this column needs a value" in message
 
-    @pytest.mark.parametrize(("row", "found"), [("3", 1), ("3,4,5", 3), ("3,4,", 3)])
+    @pytest.mark.parametrize(("row", "found"), [("3", "1 cell"), ("3,4,5", "3 cells"), ("3,4,", "3 cells")])
     def test_ragged_row(self, write, row, found):
         message = message_of(read_csv, write("a.csv", f"x,y\n1,2\n{row}\n"))
-        assert f"data row 2 (line 3): found {found} cells, but there are 2 columns" in message
+        assert f"data row 2 (line 3): found {found}, but there are 2 columns" in message
 
     def test_duplicate_columns(self, write):
         message = message_of(read_csv, write("a.csv", "x,y, x\n1,2,3\n"))
