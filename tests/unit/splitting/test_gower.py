@@ -111,3 +111,11 @@ def test_new_rows_have_the_columns_and_kinds_of_the_others():
         gower_distances(pd.DataFrame({"a": [1.0]}), pd.DataFrame({"b": [1.0]}))
     with pytest.raises(SplitError, match="column 'a' has no numbers in these rows, but in others"):
         gower_distances(pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": ["wet"]}))
+
+
+def test_clusters_compare_squared_differences_and_unequal_categories():
+    """A column counts by its weight, and a number relative to its range."""
+    X = pd.DataFrame({"size": [0.0, 4.0, 1.0], "soil": ["sand", "clay", "sand"], "land": ["a", "b", "c"]})
+    points = MixedRows.of(X, weights=[2, 3, 1]).points()
+    found = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
+    np.testing.assert_allclose(found[0, 1:], [2 * 1 + 3 + 1, 2 / 16 + 0 + 1])
