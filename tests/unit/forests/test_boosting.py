@@ -14,7 +14,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import ROUNDS_AT_ONCE, MultilabelBoosting, newton_steps
-from fairfold.forests.symmetric import SymmetricRules, grow_symmetric_tree
+from fairfold.forests.symmetric import Residuals, SymmetricRules, grow_symmetric_tree
 from fairfold.forests.trees import LARGE
 
 KINDS = ("random_forest", "extra_trees", "symmetric")
@@ -36,9 +36,11 @@ def small(**changes):
 
 def test_a_leafs_step_is_newtons():
     rng = np.random.default_rng(1)
-    residuals, proba, leaf_of = rng.normal(size=(20, 16)), rng.random((20, 2)), rng.integers(3, size=20)
+    labels, proba, leaf_of = rng.integers(2, size=(20, 2)), rng.random((20, 2)), rng.integers(3, size=20)
     seen, steps, weights = np.array([0, 3, 4, 9, 12, 19], dtype=np.uint32), np.zeros((4, 2)), rng.random(20)
-    newton_steps(residuals, proba, seen, weights, leaf_of.astype(np.int32), 0.3, 2.0, steps)
+    residuals = (labels - proba) * (scale := np.array([1.0, 3.0]))
+    of_leaves = seen, weights, leaf_of.astype(np.int32)
+    newton_steps(Residuals(labels.astype(float), proba, scale), *of_leaves, 0.3, 2.0, steps)
     for leaf in range(4):
         rows = [row for row in seen if leaf_of[row] == leaf]
         for label in range(2):
@@ -249,14 +251,14 @@ def test_symmetric_trees_find_interactions():
 def test_weights_of_symmetric_trees_are_counts(data):
     """A sample of weight 2 counts as much as two samples."""
     X, Y = data
-    residuals = np.zeros((len(Y), 16), dtype=np.float32)
-    residuals[:, :3] = Y - Y.mean(axis=0)
     rules, weights = SymmetricRules(10_000, 100, 3, 1.0), 1.0 + (np.arange(len(Y)) % 2)
     twice = np.repeat(np.arange(len(Y)), weights.astype(int))
+    residuals = Residuals(Y.astype(float), np.tile(Y.mean(axis=0), (len(Y), 1)), np.ones(3))
+    repeats = Residuals(residuals.labels[twice], residuals.proba[twice], residuals.scale)
     one, two = BinnedMatrix.from_matrix(X, max_bins=32), BinnedMatrix.from_matrix(X, max_bins=32).samples(twice)
     seed = np.uint64(3)
     weighted, *_ = grow_symmetric_tree(one.binned, residuals, weights, rules, one.pool(), seed)
-    repeated, *_ = grow_symmetric_tree(two.binned, residuals[twice], np.ones(len(twice)), rules, two.pool(), seed)
+    repeated, *_ = grow_symmetric_tree(two.binned, repeats, np.ones(len(twice)), rules, two.pool(), seed)
     assert all(np.array_equal(*each, equal_nan=True) for each in zip(weighted, repeated, strict=True))
 
 

@@ -6,7 +6,7 @@ import pytest
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import random_integer
 from fairfold.forests.simd import LANES
-from fairfold.forests.symmetric import SymmetricRules, grow_symmetric_tree
+from fairfold.forests.symmetric import Residuals, SymmetricRules, grow_symmetric_tree
 
 ONE = np.float32(1)
 
@@ -102,6 +102,12 @@ def reference_tree(table, residuals, weights, rules, samples, seed):
     return levels, path, rows
 
 
+def whole(residuals):
+    """Split residuals of 20 labels into parts."""
+    labels = residuals[:, :20].copy()
+    return Residuals(4 * labels, 2 * labels, np.full(20, 0.5, dtype=np.float32))
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
@@ -125,7 +131,7 @@ def test_trees_equal_the_reference(data, rules, seed):
     binned = BinnedMatrix.from_matrix(X, max_bins=8)
     table, pool = binned.binned, binned.pool(np.arange(10, 150))
     assert len(table.sparse.common) == 2
-    nodes, weight, leaf_of = grow_symmetric_tree(table, residuals, weights, rules, pool, np.uint64(seed))
+    nodes, weight, leaf_of = grow_symmetric_tree(table, whole(residuals), weights, rules, pool, np.uint64(seed))
     levels, path, rows = reference_tree(table, residuals, weights, rules, pool.samples, seed)
     feature, threshold, left, right = nodes
     leaves = [0]
@@ -147,5 +153,7 @@ def test_constant_features_give_a_single_leaf(data):
     _, residuals, weights = data
     binned = BinnedMatrix.from_matrix(np.ones((150, 2)))
     rules = SymmetricRules(1000, 100, 5, 2.0)
-    nodes, weight, leaf_of = grow_symmetric_tree(binned.binned, residuals, weights, rules, binned.pool(), np.uint64(0))
+    nodes, weight, leaf_of = grow_symmetric_tree(
+        binned.binned, whole(residuals), weights, rules, binned.pool(), np.uint64(0)
+    )
     assert [len(each) for each in nodes] == [1] * 4 and weight.tolist() == [150] and not leaf_of.any()

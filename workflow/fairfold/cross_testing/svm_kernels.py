@@ -220,7 +220,10 @@ def fill_decisions(
         values[k] = C * sums[test[k]]
     larger = 1.0 if 2 * n_positive > len(train) else -1.0
     for _ in range(abs(2 * n_positive - len(train))):
-        t = np.argmin(np.where(beta * larger > 0, larger * gradient, np.inf))
+        t, smallest = 0, np.inf  # np.argmin and np.where compile for seconds.
+        for k in range(len(train)):
+            if beta[k] * larger > 0 and larger * gradient[k] < smallest:
+                t, smallest = k, larger * gradient[k]
         beta[t] = 0
         row = K[train[t]]
         for k in range(len(train)):
@@ -294,10 +297,10 @@ def _choose(problem: Problem, fold_of: np.ndarray, order: np.ndarray, y: np.ndar
     """
     n_folds = fold_of.max() + 1
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
-    fold_sums = np.empty((n_folds, len(y)))
+    fold_sums, total_sums = np.empty((n_folds, len(y))), np.zeros(len(y))
     for fold in range(n_folds):
         fold_sums[fold] = kernel_sums(problem.K, y, order[np.flatnonzero(fold_of == fold)])
-    total_sums = fold_sums.sum(0)
+        total_sums += fold_sums[fold]
     for fold in range(n_folds):
         train = _training_rows((fold_of >= 0) & (fold_of != fold), problem.y, order)
         test = order[np.flatnonzero(fold_of == fold)]

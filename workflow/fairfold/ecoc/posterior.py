@@ -326,7 +326,7 @@ def _kl_kernel(learners, R, start, max_iter, tol):  # noqa: ANN001, ANN202
         if not inside.any():
             done[i] = True
             continue
-        p = _cleaned(np.where(inside, start[i], 0.0), inside)
+        p = _cleaned(start[i] * inside, inside)
         value = _cross_entropy(learners, r, p)
         for _ in range(max_iter):
             p, value, done[i] = _lowered(learners, r, p, value, inside, tol)
@@ -356,7 +356,11 @@ def _lowered(learners, r, p, value, inside, tol):  # noqa: ANN001, ANN202
         new_value = _cross_entropy(learners, r, new)
         if new_value < value:
             return new, new_value, False
-    new = _cleaned(np.where(inside, p * A / B, 0.0), inside)
+    new = np.zeros(len(p))
+    for k in range(len(p)):
+        if inside[k]:
+            new[k] = p[k] * A[k] / B[k]
+    new = _cleaned(new, inside)
     return new, _cross_entropy(learners, r, new), False
 
 
@@ -374,7 +378,11 @@ def _known(learners, r, n_classes):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True)
 def _cleaned(p, inside):  # noqa: ANN001, ANN202
     """Scale posteriors to a sum of 1, with a lower bound that keeps reciprocals of allowed classes finite."""
-    return np.where(inside, np.maximum(p / p.sum(), _SMALLEST), 0.0)
+    cleaned, total = np.zeros(len(p)), p.sum()
+    for k in range(len(p)):
+        if inside[k]:  # np.where compiles for seconds.
+            cleaned[k] = max(p[k] / total, _SMALLEST)
+    return cleaned
 
 
 @njit(cache=True, nogil=True)
@@ -504,18 +512,22 @@ def _least_squares(M, R, on_simplex):  # noqa: ANN001, ANN202
 
     The result solves :func:`qp_posterior` up to a factor per sample, or P+_j = r_j with non-negative p.
     """
-    X, n_classes = np.zeros((len(R), len(M))), len(M)
+    X, n_classes, a = np.zeros((len(R), len(M))), len(M), np.empty(len(M))
     for i in range(len(R)):
         one = 1.0 if on_simplex else 0.0
         Q, b = np.full((n_classes, n_classes), one), np.full(n_classes, one)
         allowed = np.full(n_classes, not on_simplex)
         for j in np.flatnonzero(~np.isnan(R[i])):
-            r, m = R[i, j], M[:, j]
-            a = np.where(m > 0, 1 - r, np.where(m < 0, -r, 0.0)) if on_simplex else np.where(m > 0, 1.0, 0.0)
-            if not on_simplex:
-                b += r * a
-            for k in np.flatnonzero(a):
-                Q[k] += a[k] * a
-            allowed |= m != 0
+            r = R[i, j]
+            of_positive, of_negative = (1 - r, -r) if on_simplex else (1.0, 0.0)
+            for k in range(n_classes):
+                a[k] = of_positive if M[k, j] > 0 else of_negative if M[k, j] < 0 else 0.0
+                allowed[k] |= M[k, j] != 0
+                if not on_simplex:
+                    b[k] += r * a[k]
+            for k in range(n_classes):
+                if a[k] != 0:
+                    for c in range(n_classes):
+                        Q[k, c] += a[k] * a[c]
         X[i] = _nonnegative_quadratic(Q, b, allowed)
     return X

@@ -29,7 +29,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, xlogy
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
@@ -46,7 +46,7 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.simd import LANES
-from fairfold.forests.symmetric import SymmetricRules, grow_symmetric_tree
+from fairfold.forests.symmetric import Residuals, SymmetricRules, grow_symmetric_tree
 from fairfold.forests.trees import KINDS, LARGE, ForestKind, MultilabelForest, number_of
 
 BoostingKind = ForestKind | Literal["symmetric"]
@@ -287,7 +287,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         relative to the log-odds of the training part.
         """
         weights = runs[0].weights
-        base, of_cells = _log_odds(Y, weights), (Y >= 0) * weights[:, np.newaxis]
+        base, is_positive, of_cells = _log_odds(Y, weights), Y == 1, (Y >= 0) * weights[:, np.newaxis]
         if len(runs) == 1:
             of_cells[np.setdiff1d(np.arange(len(Y)), unseen[0])] = 0
         likelihoods: list[float] = []
@@ -299,7 +299,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
                 found = np.full(Y.shape, 0.5)
                 for run, samples in zip(runs, unseen, strict=True):
                     found[samples] = expit(run.log_odds[samples] - run.base + base)
-                likelihood = xlogy(Y, found) + xlogy(1 - Y, 1 - found)
+                likelihood = np.log(np.maximum(np.where(is_positive, found, 1 - found), np.finfo(float).tiny))
                 likelihoods.append(float(np.sum(of_cells * likelihood) / of_cells.sum()))
                 if first_best(np.array(likelihoods)) == len(likelihoods) - 1:
                     best, proba = first + rounds, found
@@ -369,37 +369,38 @@ class _Run:
         self.base = _log_odds(Y[seen], self.weights[seen])
         # Single precision reads half of the memory. Small data keep double precision.
         dtype = np.float32 if len(Y) >= LARGE else np.float64
-        self._Y, self.log_odds = Y.astype(dtype, copy=False), np.tile(self.base.astype(dtype), (len(Y), 1))
-        p, power = expit(self.base), -SCALING / 2 if is_symmetric and len(Y) >= LARGE else 0.0
-        self._scale = ((p * (1 - p)) ** power).astype(dtype)
-        dtype = np.float64 if growth.leaf_share is None and not is_symmetric else np.float32
-        self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES), dtype=dtype)
         self._unmeasured = ~(Y >= 0)
         self._has_unmeasured = bool(self._unmeasured.any())
+        self._Y = (np.where(self._unmeasured, 0, Y) if self._has_unmeasured else Y).astype(dtype, copy=False)
+        self.log_odds = np.tile(self.base.astype(dtype), (len(Y), 1))
+        p, power = expit(self.base), -SCALING / 2 if is_symmetric and len(Y) >= LARGE else 0.0
+        self._scale = ((p * (1 - p)) ** power).astype(dtype)
+        size = (0 if is_symmetric else len(Y), -(-Y.shape[1] // LANES) * LANES)
+        self._written = np.zeros(size, dtype=np.float32)  # residuals for trees that use those of all samples
 
     def continue_boosting(self, rounds: int, trees: list[tuple] | None = None) -> None:
         """Run further rounds; append their trees to ``trees``, with Newton steps as node values."""
         n_labels = self._Y.shape[1]
         for _ in range(rounds):
             proba = _expit(self.log_odds)
-            _scaled_residuals(self._Y, proba, self._scale, self._residuals)
             if self._has_unmeasured:  # Unmeasured labels have no curvature and no residual.
-                proba[self._unmeasured] = self._residuals[:, :n_labels][self._unmeasured] = 0
-            nodes, weights, leaf_of = self._grow_tree(next(self._seeds))
+                proba[self._unmeasured] = 0
+            residuals = Residuals(self._Y, proba, self._scale)
+            nodes, weights, leaf_of = self._grow_tree(residuals, next(self._seeds))
             steps = np.zeros((len(weights), n_labels))
-            of_leaves = self._pool.samples, self.weights, leaf_of
-            newton_steps(self._residuals, proba, *of_leaves, self._rate, self._l2, steps)
+            newton_steps(residuals, self._pool.samples, self.weights, leaf_of, self._rate, self._l2, steps)
             steps = (steps / self._scale).astype(np.float32)
             _add_steps(steps, leaf_of, self.log_odds)
             if trees is not None:
                 trees.append((nodes, weights, steps))
 
-    def _grow_tree(self, seed: np.uint64) -> tuple[tuple, np.ndarray, np.ndarray]:
+    def _grow_tree(self, residuals: Residuals, seed: np.uint64) -> tuple[tuple, np.ndarray, np.ndarray]:
         """Return the nodes of a tree, their weights, and the leaf of each sample."""
-        features, residuals, rules = self._features, self._residuals, self._rules
+        features, rules = self._features, self._rules
         if isinstance(rules, SymmetricRules):
             return grow_symmetric_tree(features, residuals, self.weights, rules, self._pool, seed)
-        nodes, weights, _, leaf_of, _ = grow_tree(features, residuals, self._Y.shape[1], rules, self._pool, seed)
+        _write(residuals, self._written)
+        nodes, weights, _, leaf_of, _ = grow_tree(features, self._written, self._Y.shape[1], rules, self._pool, seed)
         return nodes, weights, leaf_of
 
 
@@ -431,10 +432,11 @@ def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _scaled_residuals(Y, proba, scale, residuals):  # noqa: ANN001, ANN202
-    for row in range(len(Y)):
-        for label in range(Y.shape[1]):
-            residuals[row, label] = (Y[row, label] - proba[row, label]) * scale[label]
+def _write(residuals, written):  # noqa: ANN001, ANN202
+    labels, proba, scale = residuals
+    for row in range(len(labels)):
+        for label in range(labels.shape[1]):
+            written[row, label] = (labels[row, label] - proba[row, label]) * scale[label]
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -446,15 +448,13 @@ def _add_steps(steps, leaf_of, log_odds):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def newton_steps(residuals, proba, seen, weights, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
+def newton_steps(residuals, seen, weights, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
     """Write the Newton steps of each leaf into ``steps``.
 
     Parameters
     ----------
-    residuals : ndarray of shape (n_samples, width)
-        Residuals y - p, with at least ``n_labels`` columns.
-    proba : ndarray of shape (n_samples, n_labels)
-        Probabilities p.
+    residuals : Residuals
+        Labels, their probabilities p, and their scale.
     seen : ndarray of shape (n_seen,)
         Indices of the training samples.
     weights : ndarray of shape (n_samples,)
@@ -472,18 +472,20 @@ def newton_steps(residuals, proba, seen, weights, leaf_of, rate, l2, steps):  # 
     --------
     >>> import numpy as np
     >>> from fairfold.forests.boosting import newton_steps
-    >>> residuals, proba = np.array([[0.5], [-0.5], [0.5]]), np.full((3, 1), 0.5)
+    >>> from fairfold.forests.symmetric import Residuals
+    >>> residuals = Residuals(np.array([[1.0], [0.0], [1.0]]), np.full((3, 1), 0.5), np.ones(1))
     >>> steps = np.zeros((2, 1))
-    >>> newton_steps(residuals, proba, np.arange(3), np.ones(3), np.array([0, 0, 1]), 1.0, 0.75, steps)
+    >>> newton_steps(residuals, np.arange(3), np.ones(3), np.array([0, 0, 1]), 1.0, 0.75, steps)
     >>> steps
     array([[0. ],
            [0.5]])
     """
+    labels, proba, scale = residuals
     curvature = np.full(steps.shape, l2)
     for row in seen:
         leaf = leaf_of[row]
         for label in range(steps.shape[1]):
-            steps[leaf, label] += weights[row] * residuals[row, label]
+            steps[leaf, label] += weights[row] * ((labels[row, label] - proba[row, label]) * scale[label])
             curvature[leaf, label] += weights[row] * proba[row, label] * (1 - proba[row, label])
     for node in range(len(steps)):
         for label in range(steps.shape[1]):

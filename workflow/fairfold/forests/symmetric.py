@@ -41,11 +41,30 @@ class SymmetricRules(NamedTuple):
     smoothing: float
 
 
+class Residuals(NamedTuple):
+    """Residuals ``(labels - proba) * scale``, which are computed where they are needed.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples, n_labels)
+        Labels of 0/1. Unmeasured labels are 0, and so is their probability.
+    proba : ndarray of shape (n_samples, n_labels)
+        Probabilities of the labels.
+    scale : ndarray of shape (n_labels,)
+        Factor of each label.
+    """
+
+    labels: np.ndarray
+    proba: np.ndarray
+    scale: np.ndarray
+
+
 class _Level(NamedTuple):
     """Drawn samples ordered by node, their weighted residuals, and the sums of each node.
 
-    ``starts`` contains the first sample of each node. ``listed`` and ``weight_of`` contain weighted residuals and
-    weights of all samples in their original order, and zeros for samples that are not drawn. ``ones`` is a buffer.
+    ``starts`` contains the first sample of each node. ``listed`` and ``listed_weights`` contain weighted residuals and
+    weights in the order of the draws. For sparse features, ``place_of`` contains the place of each sample in this
+    order, or -1. ``ones`` is a buffer.
     """
 
     order: np.ndarray
@@ -55,7 +74,8 @@ class _Level(NamedTuple):
     totals: np.ndarray
     wholes: np.ndarray
     listed: np.ndarray
-    weight_of: np.ndarray
+    listed_weights: np.ndarray
+    place_of: np.ndarray
     ones: np.ndarray
 
 
@@ -67,8 +87,8 @@ def grow_symmetric_tree(table, residuals, weights, rules, pool, seed):  # noqa: 
     ----------
     table : CodeTable
         Features.
-    residuals : ndarray of float32 of shape (n_samples, width)
-        Residuals of the labels, padded with zeros to whole blocks of ``LANES``.
+    residuals : Residuals
+        Residuals of the labels.
     weights : ndarray of float64 of shape (n_samples,)
         Sample weights.
     rules : SymmetricRules
@@ -92,10 +112,10 @@ def grow_symmetric_tree(table, residuals, weights, rules, pool, seed):  # noqa: 
     features = np.flatnonzero(table.starts[1:] - table.starts[:-1] > 1)  # Numba's np.diff compiles for seconds.
     n_levels = 0 if len(features) == 0 else 1 + random_integer(state, rules.max_levels)
     rows = _draw(pool.samples, rules.n_draws, state)
-    level = _first_level(residuals, weights, rows, n_levels)
-    sums, counts, scores = _workspace(table, n_levels, residuals.shape[1])
+    level = _first_level(table, residuals, weights, rows, n_levels)
+    sums, counts, scores = _workspace(table, n_levels, len(level.listed) // len(rows))
     chosen, thresholds = np.empty(n_levels, dtype=np.int32), np.empty(n_levels)
-    node_of = np.zeros(len(residuals), dtype=np.int32)
+    node_of = np.zeros(len(weights), dtype=np.int32)
     for number in range(n_levels):
         n_considered = min(rules.max_features, len(features))
         if n_considered < len(features):
@@ -131,13 +151,19 @@ def _draw_to_front(values, n_drawn, state):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _first_level(residuals, weights, rows, n_levels):  # noqa: ANN001, ANN202
-    n, width = residuals.shape
-    listed, weight_of = np.zeros(n * width, dtype=np.float32), np.zeros(n, dtype=np.float32)
-    for row in rows:
-        weight_of[row] = weights[row]
-        for label in range(width):
-            listed[row * width + label] = weight_of[row] * residuals[row, label]
+def _first_level(table, residuals, weights, rows, n_levels):  # noqa: ANN001, ANN202
+    """List the residuals of the drawn samples, padded with zeros to whole blocks of ``LANES`` labels."""
+    labels, proba, scale = residuals
+    width = (labels.shape[1] + LANES - 1) // LANES * LANES
+    listed, listed_weights = np.zeros(len(rows) * width, dtype=np.float32), np.empty(len(rows), dtype=np.float32)
+    place_of = np.full(len(weights) if len(table.sparse.starts) > 1 else 0, -1, dtype=np.int32)
+    for place, row in enumerate(rows):
+        listed_weights[place] = weights[row]
+        for label in range(labels.shape[1]):
+            residual = np.float32((labels[row, label] - proba[row, label]) * scale[label])
+            listed[place * width + label] = listed_weights[place] * residual
+        if len(place_of) > 0:
+            place_of[row] = place
     most_nodes = 2 ** max(n_levels - 1, 0)
     return _Level(
         np.empty_like(rows),
@@ -147,7 +173,8 @@ def _first_level(residuals, weights, rows, n_levels):  # noqa: ANN001, ANN202
         np.empty(most_nodes * width, dtype=np.float32),
         np.empty(most_nodes, dtype=np.float32),
         listed,
-        weight_of,
+        listed_weights,
+        place_of,
         np.empty(len(rows) + 1, dtype=np.int64),
     )
 
@@ -167,8 +194,8 @@ def _workspace(table, n_levels, width):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False)
 def _order_by_node(rows, node_of, n_nodes, level):  # noqa: ANN001, ANN202
     """Order the drawn samples by node, keeping their order within nodes, and add up the nodes."""
-    order, starts, residuals, weights, totals, wholes, listed, weight_of, _ = level
-    width = len(listed) // len(weight_of)
+    order, starts, residuals, weights, totals, wholes, listed, listed_weights, _, _ = level
+    width = len(listed) // len(listed_weights)
     starts[: n_nodes + 1] = 0
     totals[: n_nodes * width] = 0
     wholes[:n_nodes] = 0
@@ -177,14 +204,14 @@ def _order_by_node(rows, node_of, n_nodes, level):  # noqa: ANN001, ANN202
     for node in range(n_nodes):
         starts[node + 1] += starts[node]
     next_place = starts[:n_nodes].copy()
-    for row in rows:
+    for draw, row in enumerate(rows):
         node = node_of[row]
         place = next_place[node]
         next_place[node] += 1
-        order[place], weights[place] = row, weight_of[row]
-        wholes[node] += weight_of[row]
+        order[place], weights[place] = row, listed_weights[draw]
+        wholes[node] += listed_weights[draw]
         for block in range(0, width, LANES):
-            lanes = add_row(no_rows(listed), listed, row * width + block)  # type: ignore[call-arg, var-annotated]
+            lanes = add_row(no_rows(listed), listed, draw * width + block)  # type: ignore[call-arg, var-annotated]
             store(lanes, residuals, place * width + block)
             store(add_row(lanes, totals, node * width + block), totals, node * width + block)
 
@@ -212,7 +239,7 @@ def _best_split(table, features, node_of, n_nodes, level, smoothing, sums, count
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _score_dense(codes, n_codes, n_nodes, level, smoothing, sums, counts, scores):  # noqa: ANN001, ANN202
     """Add the gains of all cuts of a dense feature to the scores, node by node."""
-    width = len(level.listed) // len(level.weight_of)
+    width = len(level.listed) // len(level.listed_weights)
     order, starts, residuals, weights = level.order, level.starts, level.residuals, level.weights
     for node in range(n_nodes):
         first, end = starts[node], starts[node + 1]
@@ -237,7 +264,7 @@ def _score_dense(codes, n_codes, n_nodes, level, smoothing, sums, counts, scores
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _add_up_binary(codes, node, level, sums, counts):  # noqa: ANN001, ANN202
     """Write the sums and weights of both codes of a feature in a node. Ones are often rare, and zeros are the rest."""
-    width, first, end = len(level.listed) // len(level.weight_of), level.starts[node], level.starts[node + 1]
+    width, first, end = len(level.listed) // len(level.listed_weights), level.starts[node], level.starts[node + 1]
     order, residuals, ones = level.order, level.residuals, level.ones
     n_ones = 0
     for place in range(first, end):
@@ -259,18 +286,19 @@ def _add_up_binary(codes, node, level, sums, counts):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _score_sparse(sparse, place, n_codes, node_of, n_nodes, level, smoothing, sums, counts, scores):  # noqa: ANN001, ANN202
     """Add the gains of all cuts of a sparse feature to the scores, from the list of its uncommon codes."""
-    width, listed, weight_of = len(level.listed) // len(level.weight_of), level.listed, level.weight_of
+    width, listed, listed_weights = len(level.listed) // len(level.listed_weights), level.listed, level.listed_weights
     counts[: n_nodes * n_codes] = 0
     sums[: n_nodes * n_codes * width] = 0
     for entry in range(sparse.starts[place], sparse.starts[place + 1]):
         row = np.int64(sparse.rows[entry])
-        if weight_of[row] > 0:
+        draw = np.int64(level.place_of[row])
+        if draw >= 0:
             code = node_of[row] * n_codes + np.int64(sparse.codes[entry])
-            counts[code] += weight_of[row]
+            counts[code] += listed_weights[draw]
             for block in range(0, width, LANES):
                 offset = code * width + block
                 lanes = add_row(no_rows(sums), sums, offset)  # type: ignore[call-arg, var-annotated]
-                store(add_row(lanes, listed, row * width + block), sums, offset)
+                store(add_row(lanes, listed, draw * width + block), sums, offset)
     for node in range(n_nodes):
         first, common = node * n_codes, node * n_codes + np.int64(sparse.common[place])
         rest = level.wholes[node]
@@ -288,7 +316,7 @@ def _score_sparse(sparse, place, n_codes, node_of, n_nodes, level, smoothing, su
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _add_gains(node, first, n_codes, level, smoothing, sums, counts, scores):  # noqa: ANN001, ANN202
     """Add the gain of each cut in a node to its scores. Sums and weights of the codes start at code ``first``."""
-    totals, whole, width = level.totals, level.wholes[node], len(level.listed) // len(level.weight_of)
+    totals, whole, width = level.totals, level.wholes[node], len(level.listed) // len(level.listed_weights)
     one = np.float32(1)
     for block in range(0, width, LANES):
         left, part = no_rows(sums), np.float32(0)  # type: ignore[call-arg, var-annotated]
