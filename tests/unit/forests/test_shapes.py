@@ -209,7 +209,7 @@ def test_trees_of_large_data_draw_a_limited_number_of_samples(data, labelwise, m
 
 def test_splits_of_large_data_consider_a_limited_number_of_features(data, monkeypatch):
     X, Y = data
-    monkeypatch.setattr("fairfold.forests.shapes.MOST_CONSIDERED", 2)
+    monkeypatch.setattr("fairfold.forests.shapes.MOST_CONSIDERED", (10_000, 2))
     options = {"n_trees": 10, "random_state": 0, "n_kept": 1}
     candidates = [TreeShape(1, features, 1.0) for features in ("sqrt", 0.9)]
     X = BinnedMatrix.from_matrix(np.hstack([X, X]))
@@ -217,3 +217,15 @@ def test_splits_of_large_data_consider_a_limited_number_of_features(data, monkey
         monkeypatch.setattr("fairfold.forests.shapes.LARGE", large)
         found = {choose_shapes("random_forest", X, Y, candidates=[one], **options)[0][1] for one in candidates}
         assert found == expected
+
+
+def test_splits_consider_the_full_share_of_many_features_only_if_it_is_clearly_better(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 40))
+    Y = (X[:, :3] > 0.5).astype(np.int8)
+    monkeypatch.setattr("fairfold.forests.shapes.MOST_CONSIDERED", (4, 50))
+    options = {"n_trees": 40, "random_state": 0, "candidates": [TreeShape(5, "sqrt", 1.0), TreeShape(5, 0.9, 1.0)]}
+    alike = np.hstack([X[:, :3] + 0.3 * rng.normal(size=(300, 3)) for _ in range(14)])  # any feature will do
+    for features, share in ((X, 0.9), (alike, 4 / 42)):
+        chosen = choose_shapes("random_forest", BinnedMatrix.from_matrix(features), Y, **options)
+        assert {shape.max_features for shape in chosen} == {"sqrt", share}

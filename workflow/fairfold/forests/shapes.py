@@ -5,10 +5,11 @@ split, and noisy labels need large leaves. Candidates start with few trees. The 
 continue until few candidates remain (successive halving; Jamieson & Talwalkar 2016). The error of few trees is
 extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. The remaining shapes
 share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
-Labelwise trees multiply the run time by n_labels. They replace the best shared trees only if their error is lower by at
-least a twentieth and by more than one standard error. From ``LARGE`` samples on, their error must be lower by a tenth,
-measured with twice as many trees. There, splits also consider at most
-``MOST_CONSIDERED`` features, or the square root of their number.
+Splits consider at most ``MOST_CONSIDERED`` features, or the square root of their number. Below ``LARGE`` samples, the
+best shape is then compared with one that considers the full share of the features. Labelwise trees multiply the run
+time by n_labels. Both replace the best shape only if their error is lower by at least a twentieth and by more than one
+standard error. From ``LARGE`` samples on, the error of labelwise trees must be lower by a tenth, measured with twice as
+many trees.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
@@ -38,10 +39,10 @@ N_KEPT = 3
 FIRST_TREES = 10
 RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
 MOST_DRAWS = 8000  # Maximum number of draws per tree of a mixture for dense labels.
-MOST_CONSIDERED = 50  # Large data with dense labels: a share of the features per split is at most this number of them.
+MOST_CONSIDERED = 150, 50  # Limit of a share of the features per split, below LARGE samples and from there on.
 LABELWISE_AT_MOST = 32  # Maximum number of labels.
-LEAST_GAIN = 0.05  # relative reduction of the error that justifies labelwise trees
-LEAST_GAIN_OF_LARGE = 0.1  # the same from LARGE samples on, where these trees take most of the run time
+LEAST_GAIN = 0.05  # relative reduction of the error that justifies labelwise trees, or more features per split
+LEAST_GAIN_OF_LARGE = 0.1  # the same from LARGE samples on, where labelwise trees take most of the run time
 LEAST_LEAF_ABOVE = 5
 SHARE_ABOVE = 0.5
 
@@ -165,8 +166,9 @@ def choose_shapes(
     random_state : int
         Seed of the random numbers.
     candidates : sequence of TreeShape, default=TOGETHER
-        Shapes of trees shared by all labels. With at most ``LABELWISE_AT_MOST`` labels, the best shape is also compared
-        with labelwise trees.
+        Shapes of trees shared by all labels. Shares of more than ``MOST_CONSIDERED`` features are reduced. The best
+        shape is then compared with one of the largest share and, with at most ``LABELWISE_AT_MOST`` labels, with
+        labelwise trees.
     n_kept : int, default=3
         Maximum number of shapes to return.
     n_jobs : int or None, default=1
@@ -202,8 +204,9 @@ def choose_shapes(
     if Y.shape[0] > RACED_AT_MOST:
         drawn = np.random.default_rng(random_state).permutation(Y.shape[0])[:RACED_AT_MOST]
         X, Y = X.samples(np.sort(drawn)), Y[np.sort(drawn)]
-    if is_large and not sparse.issparse(Y):
-        candidates = [_with_fewer_features(shape, X.shape[1]) for shape in candidates]
+    largest = max((shape.max_features for shape in candidates if isinstance(shape.max_features, float)), default=0.0)
+    most = 1.0 if is_large and sparse.issparse(Y) else MOST_CONSIDERED[is_large] / X.shape[1]
+    candidates = [_with_fewer_features(shape, most) for shape in candidates]
     if is_sketched := sparse.issparse(Y):
         Y = sketch(Y, n_sketched, random_state)
     race = _Race(kind, X, Y, n_trees, random_state, n_jobs)
@@ -212,8 +215,15 @@ def choose_shapes(
         errors = {shape: _mean_of_known(race.errors(shape, wanted)) for shape in left}
         left = sorted(left, key=errors.__getitem__)[: max(n_kept, len(left) // 2)]
         wanted *= 2
+    if not is_large and most < largest:
+        wider = left[0]._replace(max_features=largest)
+        if race.is_clearly_better(wider, left[0], gain, FIRST_TREES):
+            others = [_with_more_features(shape, largest) for shape in left]
+            left = list(dict.fromkeys([wider, *others]))[:n_kept]
     if 1 < Y.shape[1] <= LABELWISE_AT_MOST and not is_sketched:
-        left[0] = race.labelwise_if_better(left[0], gain, n_compared * FIRST_TREES)
+        labelwise = left[0]._replace(labelwise=True)
+        if race.is_clearly_better(labelwise, left[0], gain, n_compared * FIRST_TREES):
+            left[0] = labelwise
     return tuple(left)
 
 
@@ -224,10 +234,14 @@ def _with_fewer_draws(shape: TreeShape, n_samples: int) -> TreeShape:
     return shape._replace(max_samples=MOST_DRAWS / n_samples) if limited else shape
 
 
-def _with_fewer_features(shape: TreeShape, n_features: int) -> TreeShape:
+def _with_fewer_features(shape: TreeShape, most: float) -> TreeShape:
     """Limit the features per split, as a share because levels above the first have more features."""
     share = shape.max_features
-    return shape._replace(max_features=min(share, MOST_CONSIDERED / n_features)) if isinstance(share, float) else shape
+    return shape._replace(max_features=min(share, most)) if isinstance(share, float) else shape
+
+
+def _with_more_features(shape: TreeShape, share: float) -> TreeShape:
+    return shape._replace(max_features=share) if isinstance(shape.max_features, float) else shape
 
 
 class _Race:
@@ -249,16 +263,14 @@ class _Race:
             parts.append(_grow(*self._data, shape, n_trees=missing, random_state=seed, n_jobs=self._n_jobs))
         return MultilabelForest.joined(parts).oob_errors(self._data[2], self._n_trees)
 
-    def labelwise_if_better(self, shape: TreeShape, least_gain: float, n_trees: int) -> TreeShape:
-        """Return the shape with labelwise trees if their error is clearly lower, otherwise the shape itself."""
-        own = shape._replace(labelwise=True)
-        errors = np.stack([self.errors(each, n_trees) for each in (shape, own)])
-        together, labelwise = errors[:, ~np.isnan(errors).any(axis=0)]
-        if len(together) < 2:
-            return shape
-        gain = together - labelwise
-        least = max(least_gain * together.mean(), gain.std(ddof=1) / np.sqrt(len(gain)))
-        return own if gain.mean() > least else shape
+    def is_clearly_better(self, shape: TreeShape, other: TreeShape, least_gain: float, n_trees: int) -> bool:
+        """Return whether the error of a shape is lower than another by a share of it and by a standard error."""
+        errors = np.stack([self.errors(each, n_trees) for each in (other, shape)])
+        usual, own = errors[:, ~np.isnan(errors).any(axis=0)]
+        if len(usual) < 2:
+            return False
+        gain = usual - own
+        return bool(gain.mean() > max(least_gain * usual.mean(), gain.std(ddof=1) / np.sqrt(len(gain))))
 
 
 def _mean_of_known(errors: np.ndarray) -> float:
