@@ -280,3 +280,19 @@ def test_rare_labels_choose_more_splits_on_large_data(monkeypatch):
         trees = MultilabelBoosting(kind="symmetric", max_rounds=40, n_splits=2).fit(X, Y).trees_
         splits.append(np.sum(trees.feature_ == 5))
     assert splits[1] > 5 * splits[0]
+
+
+def test_symmetric_trees_of_large_data_are_regularized_more(data, monkeypatch):
+    X, Y = data
+
+    def values(**changes):
+        return small(kind="symmetric", max_rounds=20, **changes).fit(X, Y).trees_.value_.tobytes()
+
+    usual = values()
+    assert usual == values(l2=1.0)
+    monkeypatch.setattr("fairfold.forests.boosting.LARGE", len(Y))
+    monkeypatch.setattr("fairfold.forests.boosting.ROUNDS_AT_ONCE", 20)
+    large = values()
+    assert large == values(l2=5.0) != values(l2=1.0)
+    monkeypatch.setattr("fairfold.forests.boosting.SMOOTHING", (30.0, 10.0))
+    assert values() != large
