@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -123,6 +124,12 @@ class TestRecommend:
     def test_where_there_is_nothing_yet(self, tmp_path, capsys):
         assert main(["recommend", str(tmp_path)]) == 1
         assert "has no results/recommendation/answer.json" in capsys.readouterr().err
+
+    def test_of_an_interrupted_run(self, finished, tmp_path, capsys):
+        shutil.copytree(finished, study := tmp_path / "study")
+        next(study.rglob("tables/recommendation.csv")).unlink()
+        assert main(["recommend", str(study)]) == 1
+        assert f"{study} stopped before its recommendation was complete." in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -45,6 +45,8 @@ from fairfold.metrics.registry import METRICS
 
 ANSWER = "recommendation/answer.json"
 """File of the answers, relative to the folder of results."""
+RECOMMENDATION = "tables/recommendation.csv"
+"""Table of the recommended models, relative to the folder of results."""
 _MOST_WARNINGS = 2  # in a few lines
 _SIZES = ("n_samples", "n_features", "n_labels", "label_cardinality")
 # Heading of each use of the sentences on details.

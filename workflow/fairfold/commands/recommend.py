@@ -94,13 +94,17 @@ def print_answer(
     Raises
     ------
     DataError
-        If there are no recommendations, or the dataset is unknown.
+        If there are no recommendations, they are incomplete, or the dataset is unknown.
     """
     if not (answers := answers_of(study)):
         raise DataError(
             f"{study} has no results/recommendation/answer.json. Name the folder of a study that has run up to its "
             "recommendation, or run it: `fairfold study`."
         )
+    from fairfold.answer.answer import RECOMMENDATION
+
+    if not (table := _results_of(study) / RECOMMENDATION).is_file():
+        raise DataError(f"{study} stopped before its recommendation was complete. Run its last command again.")
     if dataset is not None:
         check_name("dataset of this study", dataset, answers, DataError)
     chosen = [*answers.values()] if dataset is None else [answers[dataset]]
@@ -112,7 +116,7 @@ def print_answer(
         lines = [f"{answer.dataset}: {answer.verdict}" for answer in chosen]
     scope = ("--all",) if len(chosen) == 1 else ("--dataset", "NAME")
     lines += [] if in_full else [f"Details:  {shlex.join(['fairfold', 'recommend', str(study), *scope])}"]
-    print(*lines, *_next_steps(_results_of(study), chosen), sep="\n")
+    print(*lines, *_next_steps(_results_of(study), chosen, table.stat().st_mtime), sep="\n")
 
 
 def _full(answer: Answer) -> Iterator[str]:
@@ -124,11 +128,10 @@ def _full(answer: Answer) -> Iterator[str]:
             yield filled(sentence, "  - ", "    ")
 
 
-def _next_steps(results: Path, answers: Iterable[Answer]) -> Iterator[str]:
-    """Yield the path of the report, and the prediction command of each final model that is up to date."""
+def _next_steps(results: Path, answers: Iterable[Answer], made: float) -> Iterator[str]:
+    """Yield the path of the report, and the prediction command of each final model since the recommendation."""
     if (report := results / "report.html").is_file():
         yield f"Report:   {report}"
-    made = (results / "tables/recommendation.csv").stat().st_mtime
     for answer in answers:
         folder = results / "final" / answer.dataset
         model, scores = folder / "model.fairfold", folder / "label_scores.csv"

@@ -11,9 +11,10 @@ import yaml
 from markupsafe import Markup
 
 from fairfold import __version__
+from fairfold.answer.answer import RECOMMENDATION
 from fairfold.core.files import write_json, write_text
 from fairfold.metrics.registry import METRICS
-from fairfold.publish.facts import LABEL_SCORES, RECOMMENDATION, Facts
+from fairfold.publish.facts import LABEL_SCORES, Facts
 from fairfold.publish.methods import references
 from fairfold.publish.sentences import page, phrase_of, sentences, state, without_citations
 

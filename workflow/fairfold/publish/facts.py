@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairfold.datasets.settings import OwnDataset
     from fairfold.settings import Study
 
-SCORES, RECOMMENDATION = "tables/weak_label_scores.csv", "tables/recommendation.csv"
+SCORES = "tables/weak_label_scores.csv"
 LABEL_SCORES = ("average_precision", "roc_auc", "mcc")
 """Scores of single labels in tables and model cards."""
 LEAD = metrics_of("ranking")[0]

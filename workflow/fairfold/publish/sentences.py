@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairfold import __version__
+from fairfold.answer.answer import RECOMMENDATION
 from fairfold.answer.coverage import held_intervals
 from fairfold.answer.leaderboard import DECIDING
 from fairfold.core.config import load_yaml
@@ -25,7 +26,7 @@ from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import MOST_NAMES, listed
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
-from fairfold.publish.facts import LEAD, RECOMMENDATION, SCORES, Facts, notes_of
+from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from fairfold.answer.answer import RECOMMENDATION
 from fairfold.core.files import write_text
 from fairfold.core.formulas import protect_table
 from fairfold.metrics.registry import METRICS
-from fairfold.publish.facts import LABEL_SCORES, RECOMMENDATION, Facts, notes_of
+from fairfold.publish.facts import LABEL_SCORES, Facts, notes_of
 from fairfold.publish.methods import latex
 from fairfold.publish.sentences import page
 
