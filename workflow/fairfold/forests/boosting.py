@@ -406,7 +406,7 @@ class _Run:
         features, rules = self._features, self._rules
         if isinstance(rules, SymmetricRules):
             return grow_symmetric_tree(features, residuals, self.weights, rules, self._pool, seed)
-        _write(residuals, self._written)
+        _write_residuals(residuals, self._written)
         nodes, weights, _, leaf_of, _ = grow_tree(features, self._written, self._Y.shape[1], rules, self._pool, seed)
         return nodes, weights, leaf_of
 
@@ -439,7 +439,7 @@ def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _write(residuals, written):  # noqa: ANN001, ANN202
+def _write_residuals(residuals, written):  # noqa: ANN001, ANN202
     labels, proba, scale = residuals
     for row in range(len(labels)):
         for label in range(labels.shape[1]):

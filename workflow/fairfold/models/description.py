@@ -167,9 +167,11 @@ def _notes() -> dict[tuple[str, str, str], str]:
     leaves, features, samples = (
         " or ".join(dict.fromkeys(f"{shape[place]}" for shape in shapes.TOGETHER)) for place in range(3)
     )
+    few, fewer = shapes.MOST_CONSIDERED
     forests = (
         f"least samples in a leaf {leaves}, features per split {features}, share of samples {samples}, and trees of "
-        f"each label; at most {shapes.N_KEPT} shapes are mixed"
+        f"each label; a share is at most {few} features unless more are clearly better, and at most {fewer} {large}; "
+        f"at most {shapes.N_KEPT} shapes are mixed"
     )
     sketched = f"{sketches.N_SKETCHED} with more than {sketches.MOST_EXACT} labels, otherwise none"
 
@@ -187,6 +189,8 @@ def _notes() -> dict[tuple[str, str, str], str]:
         ("MultilabelBoosting (symmetric)", "max_rounds", auto): f"{symmetric[0]}, and {symmetric[1]} {large}",
         ("MultilabelBoosting (symmetric)", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
         ("MultilabelBoosting", "min_samples_leaf", auto): f"{boosting.SMALL_LEAF}, and chosen {large}",
+        ("MultilabelBoosting", "l2", auto): f"{boosting.L2:g}",
+        ("MultilabelBoosting (symmetric)", "l2", auto): f"{boosting.L2:g}, and {boosting.SYMMETRIC_L2:g} {large}",
         ("KernelRidgeClassifier", "gammas", ""): f"candidates; {penalties(kernel_ridge.PENALTIES)}",
         **{
             (ridge, "n_landmarks", ""): penalties(many_label_ridge.PENALTIES)
